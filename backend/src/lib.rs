@@ -1,0 +1,1 @@
+//! Servers: connecting, pooling, bundled servers, catalogs and accounts.

@@ -1,0 +1,1 @@
+//! The MySQL protocol as values and states, both sides, no I/O.

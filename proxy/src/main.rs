@@ -1,0 +1,2 @@
+//! The program `shuntyard`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! MySQL text: lexer, digest, tree, facts, catalog types, edits, source positions.

@@ -1,0 +1,1 @@
+//! Rules: loading, matching, guards, splicing, explaining.

@@ -1,0 +1,1 @@
+//! Where a statement goes: topology, plans, and the comparison of answers.
