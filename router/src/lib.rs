@@ -1,1 +1,5 @@
 //! Where a statement goes: topology, plans, and the comparison of answers.
+
+pub mod plan;
+pub mod route;
+pub mod topology;

@@ -1,0 +1,241 @@
+//! A connection's byte stream: TCP or Unix socket, plain or under TLS, client's or server's side.
+
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsStream;
+
+use crate::buffer::Buffer;
+
+/// How long a TCP connection may be silent before the kernel asks whether the other side still lives.
+const KEEP_ALIVE: Duration = Duration::from_secs(60);
+
+/// Lets the kernel find out about a peer whose machine is gone.
+///
+/// # Errors
+/// The system's refusal.
+pub fn keep_alive(socket: &TcpStream) -> io::Result<()> {
+    let settings = socket2::TcpKeepalive::new().with_time(KEEP_ALIVE).with_interval(KEEP_ALIVE / 6);
+    socket2::SockRef::from(socket).set_tcp_keepalive(&settings)
+}
+
+/// A plain socket.
+#[derive(Debug)]
+pub enum Socket {
+    /// TCP.
+    Tcp(TcpStream),
+    /// A Unix domain socket.
+    Unix(UnixStream),
+}
+
+/// A socket that no runtime holds: what travels from one core to another.
+#[derive(Debug)]
+pub enum Detached {
+    /// TCP.
+    Tcp(std::net::TcpStream),
+    /// A Unix domain socket.
+    Unix(std::os::unix::net::UnixStream),
+}
+
+impl Detached {
+    /// Registers the socket with the current runtime.
+    ///
+    /// # Errors
+    /// The runtime's refusal (no descriptor left, for instance).
+    pub fn attach(self) -> io::Result<Socket> {
+        Ok(match self {
+            Self::Tcp(socket) => Socket::Tcp(TcpStream::from_std(socket)?),
+            Self::Unix(socket) => Socket::Unix(UnixStream::from_std(socket)?),
+        })
+    }
+}
+
+impl Socket {
+    /// Takes the socket off its runtime, so that another core can attach it.
+    ///
+    /// # Errors
+    /// The runtime's refusal to let go.
+    pub fn detach(self) -> io::Result<Detached> {
+        Ok(match self {
+            Self::Tcp(socket) => Detached::Tcp(socket.into_std()?),
+            Self::Unix(socket) => Detached::Unix(socket.into_std()?),
+        })
+    }
+
+    /// The other side's IP address; `None` on a Unix socket.
+    #[must_use]
+    pub fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Tcp(socket) => socket.peer_addr().ok(),
+            Self::Unix(_) => None,
+        }
+    }
+
+    async fn readable(&self) -> io::Result<()> {
+        match self {
+            Self::Tcp(socket) => socket.readable().await,
+            Self::Unix(socket) => socket.readable().await,
+        }
+    }
+
+    fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(socket) => socket.try_write(bytes),
+            Self::Unix(socket) => socket.try_write(bytes),
+        }
+    }
+
+    async fn writable(&self) -> io::Result<()> {
+        let ready = match self {
+            Self::Tcp(socket) => socket.ready(Interest::WRITABLE).await,
+            Self::Unix(socket) => socket.ready(Interest::WRITABLE).await,
+        };
+        ready.map(drop)
+    }
+}
+
+/// A socket, plain or under TLS.
+#[derive(Debug)]
+pub enum Stream {
+    /// Bytes as they are.
+    Plain(Socket),
+    /// Under TLS, either side.
+    Tls(Box<TlsStream<Socket>>),
+}
+
+impl Stream {
+    /// The other side's IP address; `None` on a Unix socket.
+    #[must_use]
+    pub fn peer(&self) -> Option<SocketAddr> {
+        self.socket().peer()
+    }
+
+    /// The socket below.
+    #[must_use]
+    pub fn socket(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Tls(tls) => tls.get_ref().0,
+        }
+    }
+
+    /// Whether the bytes are enciphered on their way.
+    #[must_use]
+    pub const fn is_tls(&self) -> bool {
+        matches!(self, Self::Tls(_))
+    }
+
+    /// Waits until a read may give bytes, or the end of the stream. Cancel-safe, and takes no buffer.
+    ///
+    /// # Errors
+    /// The socket's error.
+    pub async fn readable(&self) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.readable().await,
+            Self::Tls(tls) => {
+                let (socket, session) = tls.get_ref();
+                // rustls asks for bytes only while it holds no plaintext (Connection::wants_read).
+                if session.wants_read() { socket.readable().await } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Reads what is there into `buffer`, which may grow to `want` bytes; waits for at least one byte, and takes
+    /// memory for a buffer that owns none only then. Returns the count, 0 at the end of the stream. Cancel-safe:
+    /// no byte is lost.
+    ///
+    /// # Errors
+    /// The socket's or TLS's error.
+    pub async fn read(&mut self, buffer: &mut Buffer, want: usize) -> io::Result<usize> {
+        if buffer.capacity() == 0 {
+            self.readable().await?;
+        }
+        match self {
+            // Through poll_read: after a read that does not fill the room, Tokio knows that the socket is drained,
+            // and the next wait costs no read that fails.
+            Self::Plain(socket) => {
+                let n = socket.read(buffer.room(want)).await?;
+                buffer.advance(n);
+                Ok(n)
+            }
+            Self::Tls(tls) => {
+                let n = match tls.read(buffer.room(want)).await {
+                    // A peer that closes without TLS's own farewell is a closed connection, as for the servers.
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => 0,
+                    other => other?,
+                };
+                buffer.advance(n);
+                Ok(n)
+            }
+        }
+    }
+
+    /// Writes all bytes.
+    ///
+    /// # Errors
+    /// The socket's or TLS's error; `WriteZero` when the other side takes no more.
+    pub async fn write_all(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => {
+                while !bytes.is_empty() {
+                    match socket.try_write(bytes) {
+                        Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                        Ok(n) => bytes = bytes.get(n..).unwrap_or_default(),
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => socket.writable().await?,
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(())
+            }
+            Self::Tls(tls) => {
+                tls.write_all(bytes).await?;
+                tls.flush().await
+            }
+        }
+    }
+
+    /// Ends the stream in order: TLS's farewell, then the socket's.
+    pub async fn close(mut self) {
+        let _ = match &mut self {
+            Self::Plain(socket) => socket.shutdown().await,
+            Self::Tls(tls) => tls.shutdown().await,
+        };
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(socket) => Pin::new(socket).poll_read(cx, buf),
+            Self::Unix(socket) => Pin::new(socket).poll_read(cx, buf),
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Tcp(socket) => Pin::new(socket).poll_write(cx, bytes),
+            Self::Unix(socket) => Pin::new(socket).poll_write(cx, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(socket) => Pin::new(socket).poll_flush(cx),
+            Self::Unix(socket) => Pin::new(socket).poll_flush(cx),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Tcp(socket) => Pin::new(socket).poll_shutdown(cx),
+            Self::Unix(socket) => Pin::new(socket).poll_shutdown(cx),
+        }
+    }
+}
