@@ -2,7 +2,7 @@
 //!
 //! Bytes go in as slices, values borrow from them; what is written is appended to a `Vec<u8>`. Payloads are the bodies of
 //! logical packets (without the 4-byte header); [`packet`] puts them into physical packets and takes them out again, and
-//! [`follow`] relays a reply without taking them out at all.
+//! [`follow::Follower`] relays a reply without taking them out at all.
 //!
 //! The source of every layout is the protocol chapter of the MySQL source documentation
 //! (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>) and MariaDB's
