@@ -285,7 +285,7 @@ impl<'a> Command<'a> {
     }
 
     /// The reply that a server gives. `COM_CHANGE_USER` is answered by an authentication exchange that
-    /// the auth module follows; what is said here holds for its end.
+    /// [`crate::auth`] follows; what is said here holds for its end.
     #[must_use]
     pub fn expect(&self) -> Expect {
         match self {

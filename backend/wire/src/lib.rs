@@ -8,6 +8,7 @@
 //! (<https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>) and MariaDB's
 //! (<https://mariadb.com/kb/en/clientserver-protocol/>), checked against MySQL 9.7 and MariaDB 10.11.
 
+pub mod auth;
 mod capability;
 pub mod codec;
 mod column_type;
@@ -19,6 +20,7 @@ mod login;
 pub mod packet;
 pub mod reply;
 mod sql_error;
+pub mod track;
 
 pub use capability::{Capabilities, Status};
 pub use column_type::{ColumnType, Shape};

@@ -1,0 +1,218 @@
+//! The server's side of an authentication exchange, from the handshake response to OK or ERR.
+
+use super::{
+    AuthError, AuthMoreData, AuthSwitchRequest, CLEAR, NATIVE, Nonce, Password, PrivateKey, SHA2,
+    Sha1Password, Sha2Digest, native, sha2,
+};
+use std::sync::Arc;
+
+/// What an account is checked by.
+#[derive(Clone, Debug)]
+pub enum Check {
+    /// The password is known, possibly empty: with `mysql_native_password` or `caching_sha2_password`, as the client likes.
+    Known(Password),
+    /// The stored hash of `mysql_native_password` is known.
+    Native(native::Stored),
+    /// `caching_sha2_password`, with the digest of a password that was right before, if any. Where the digest is missing
+    /// or does not match (the password may have been changed since) the client is asked for its password.
+    Sha2(Option<Sha2Digest>),
+    /// `mysql_clear_password`: the client is asked for its password, over secure channels only.
+    Clear,
+}
+
+/// Who can read along.
+#[derive(Clone, Debug)]
+pub enum ServerChannel {
+    /// Nobody: TLS, or a Unix socket.
+    Secure,
+    /// Everybody on the way. With a key pair, passwords can be sent encrypted.
+    Plain(Option<Arc<PrivateKey>>),
+}
+
+/// What an exchange has shown.
+#[derive(Debug)]
+pub enum Proof {
+    /// The client knows the password of [`Check::Known`].
+    Known,
+    /// The client knows the password of [`Check::Native`]; here is its hash.
+    Sha1(Sha1Password),
+    /// The client knows the password of the digest of [`Check::Sha2`].
+    Cached,
+    /// The client says that this is its password, possibly empty. **Nothing has been checked**: the caller tries it.
+    Claimed(Password),
+}
+
+/// What to do after a client's packet.
+#[derive(Debug)]
+pub enum ServerStep {
+    /// Send this payload, then give the client's next packet to the state.
+    Send(Vec<u8>, Server),
+    /// The exchange is over. Where the caller agrees with the proof, it sends the payload, if there is one, in a packet
+    /// before OK.
+    Accepted(Proof, Option<Vec<u8>>),
+    /// The password is wrong: ERR 1045.
+    Denied,
+}
+
+/// A server between two packets of an exchange.
+#[derive(Debug)]
+pub struct Server {
+    check: Check,
+    nonce: Nonce,
+    channel: ServerChannel,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// The client was asked for this plugin.
+    Switched(Plugin),
+    /// The client was asked for its password.
+    Full,
+    /// The client was given the public key.
+    KeyGiven,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plugin {
+    Native,
+    Sha2,
+    Clear,
+}
+
+impl Plugin {
+    fn of(name: &[u8]) -> Option<Self> {
+        match core::str::from_utf8(name) {
+            Ok(NATIVE) => Some(Self::Native),
+            Ok(SHA2) => Some(Self::Sha2),
+            Ok(CLEAR) => Some(Self::Clear),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Native => NATIVE,
+            Self::Sha2 => SHA2,
+            Self::Clear => CLEAR,
+        }
+    }
+}
+
+impl Server {
+    /// Takes the plugin and the response of a handshake response (or of `COM_CHANGE_USER`) to the challenge `nonce`.
+    /// Clients without `PLUGIN_AUTH` speak [`NATIVE`].
+    ///
+    /// # Errors
+    /// `Insecure` where the account's plugin cannot be used on this channel.
+    pub fn start(
+        check: Check,
+        nonce: Nonce,
+        channel: ServerChannel,
+        plugin: Option<&[u8]>,
+        response: &[u8],
+    ) -> Result<ServerStep, AuthError> {
+        let spoken = Plugin::of(plugin.unwrap_or(NATIVE.as_bytes()));
+        let wanted = match (&check, spoken) {
+            (Check::Known(_), Some(spoken @ (Plugin::Native | Plugin::Sha2))) => spoken,
+            // Both are possible; every driver has this one, MySQL 9 has no other.
+            (Check::Known(_) | Check::Sha2(_), _) => Plugin::Sha2,
+            (Check::Native(_), _) => Plugin::Native,
+            (Check::Clear, _) => Plugin::Clear,
+        };
+        if wanted == Plugin::Clear && !matches!(channel, ServerChannel::Secure) {
+            return Err(AuthError::Insecure(CLEAR));
+        }
+        let server = Self { check, nonce, channel, state: State::Switched(wanted) };
+        if spoken == Some(wanted) {
+            return server.step(response);
+        }
+        let mut payload = Vec::new();
+        let data: &[u8] = if wanted == Plugin::Clear { &[] } else { &server.nonce };
+        AuthSwitchRequest { plugin: wanted.name().as_bytes(), data }.write(&mut payload);
+        Ok(ServerStep::Send(payload, server))
+    }
+
+    /// Takes the payload of the client's next packet.
+    ///
+    /// # Errors
+    /// `NoKey` where the client cannot send its password without a key pair.
+    pub fn step(self, payload: &[u8]) -> Result<ServerStep, AuthError> {
+        match self.state {
+            State::Switched(Plugin::Native) => Ok(self.native(payload)),
+            State::Switched(Plugin::Sha2) => Ok(self.fast(payload)),
+            State::Switched(Plugin::Clear) => Ok(claimed(payload)),
+            State::Full | State::KeyGiven => self.full(payload),
+        }
+    }
+
+    fn native(self, response: &[u8]) -> ServerStep {
+        match &self.check {
+            Check::Known(password) if password.is_empty() || response.is_empty() => {
+                known(password.is_empty() && response.is_empty(), None)
+            }
+            Check::Known(password) => {
+                let stored = Sha1Password::new(password.as_bytes()).stored();
+                known(native::verify(&stored, &self.nonce, response).is_some(), None)
+            }
+            Check::Native(stored) => match native::verify(stored, &self.nonce, response) {
+                Some(hash) => ServerStep::Accepted(Proof::Sha1(hash), None),
+                None => ServerStep::Denied,
+            },
+            Check::Sha2(_) | Check::Clear => ServerStep::Denied,
+        }
+    }
+
+    fn fast(mut self, response: &[u8]) -> ServerStep {
+        let empty = matches!(response, [] | [0]);
+        let fast_ok = || Some(more_data(&[sha2::FAST_OK]));
+        match &self.check {
+            Check::Known(password) if password.is_empty() || empty => {
+                known(password.is_empty() && empty, None)
+            }
+            Check::Known(password) => {
+                known(Sha2Digest::new(password.as_bytes()).verify(&self.nonce, response), fast_ok())
+            }
+            Check::Sha2(_) if empty => ServerStep::Accepted(Proof::Claimed(Password::new(&[])), None),
+            Check::Sha2(Some(digest)) if digest.verify(&self.nonce, response) => {
+                ServerStep::Accepted(Proof::Cached, fast_ok())
+            }
+            Check::Sha2(_) => {
+                self.state = State::Full;
+                ServerStep::Send(more_data(&[sha2::FULL]), self)
+            }
+            Check::Native(_) | Check::Clear => ServerStep::Denied,
+        }
+    }
+
+    fn full(mut self, payload: &[u8]) -> Result<ServerStep, AuthError> {
+        let key = match &self.channel {
+            ServerChannel::Secure => return Ok(claimed(payload)),
+            ServerChannel::Plain(key) => key.clone().ok_or(AuthError::NoKey)?,
+        };
+        if self.state == State::Full && payload == [sha2::KEY_REQUEST] {
+            self.state = State::KeyGiven;
+            return Ok(ServerStep::Send(more_data(key.public_pem().as_bytes()), self));
+        }
+        Ok(match key.decrypt(&self.nonce, payload) {
+            Some(password) => ServerStep::Accepted(Proof::Claimed(password), None),
+            None => ServerStep::Denied,
+        })
+    }
+}
+
+fn known(right: bool, then: Option<Vec<u8>>) -> ServerStep {
+    if right { ServerStep::Accepted(Proof::Known, then) } else { ServerStep::Denied }
+}
+
+/// A password in the clear; the NUL after it is not part of it.
+fn claimed(payload: &[u8]) -> ServerStep {
+    let password = payload.strip_suffix(&[0]).unwrap_or(payload);
+    ServerStep::Accepted(Proof::Claimed(Password::new(password)), None)
+}
+
+fn more_data(data: &[u8]) -> Vec<u8> {
+    let mut payload = Vec::new();
+    AuthMoreData(data).write(&mut payload);
+    payload
+}
