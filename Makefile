@@ -1,0 +1,65 @@
+# What a newcomer needs: `make run` and `make test`. Both fetch the servers that are missing (tools/).
+
+export PATH := $(CURDIR)/.deps/mariadb/bin:$(PATH)
+# Tests find an unpacked server wherever they were built.
+SERVER = $(shell [ -d .deps/mariadb/usr ] && echo SHUNTYARD_MARIADB=$(CURDIR)/.deps/mariadb)
+CARGO ?= cargo
+# Arguments for the program: make run ARGS="--port 4307 --data /tmp/demo"
+ARGS ?=
+# How long each fuzz target runs, in seconds.
+FUZZ_SECONDS ?= 60
+# Package of each set of fuzz targets (bolero tests whose names begin with fuzz_).
+FUZZ_PACKAGES ?= wire sql rewriter
+
+.DEFAULT_GOAL := help
+.PHONY: help deps test-deps bench-deps run build test units e2e bench lint fuzz clean
+
+help: ## Print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+
+deps: ## Fetch MariaDB if this machine has none
+	@tools/mariadb
+
+test-deps: deps ## Fetch what the tests need besides: MySQL 9 and the Python drivers
+	@tools/pydrivers || $(if $(CI),exit 1,true)
+	@tools/mysql97 install || $(if $(CI),exit 1,true)
+
+bench-deps: deps ## Fetch the benchmark's load generator and rival
+	@command -v haproxy >/dev/null && command -v sysbench >/dev/null || tools/packages haproxy sysbench
+
+run: deps ## Start two servers with a sample shop, and the proxy in front of them
+	env $(SERVER) $(CARGO) run --release --locked -- demo $(ARGS)
+
+build: ## Build the program: target/release/shuntyard
+	$(CARGO) build --release --locked
+
+test: units e2e ## Check everything: units, protocol, drivers, real servers
+
+units: deps
+	env $(SERVER) $(CARGO) test --locked --workspace --exclude shuntyard-tests
+
+# The servers and the memory are shared: one end-to-end test binary after the other, as cargo does by itself.
+e2e: test-deps
+	$(CARGO) build --locked -p shuntyard
+	env $(SERVER) $(CARGO) test --locked -p shuntyard-tests
+
+bench: bench-deps ## Measure against a direct connection and HAProxy; writes docs/benchmarks.md
+	$(CARGO) build --release --locked -p shuntyard
+	env $(SERVER) $(CARGO) run --release --locked -p shuntyard-tests --bin bench -- $(ARGS)
+
+lint: ## Formatting and lints, as CI has them
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+fuzz: ## Fuzz decoders, lexer and loaders for FUZZ_SECONDS each
+	@set -e; for package in $(FUZZ_PACKAGES); do \
+	  for target in $$($(CARGO) test -q --release --locked -p $$package -- --list 2>/dev/null | sed -n 's/^\(.*fuzz_[a-z0-9_]*\): test$$/\1/p'); do \
+	    echo "fuzz $$package $$target"; \
+	    BOLERO_RANDOM_TEST_TIME_MS=$$(( $(FUZZ_SECONDS) * 1000 )) BOLERO_RANDOM_ITERATIONS=1000000000 \
+	      $(CARGO) test -q --release --locked -p $$package -- --exact $$target; \
+	  done; \
+	done
+
+clean: ## Remove what was built and fetched; data/ stays
+	$(CARGO) clean
+	rm -rf .deps
