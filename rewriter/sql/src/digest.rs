@@ -1,9 +1,18 @@
 //! Reduces a text to what a plan may depend on: a digest over its units, and the literals apart as slots.
 
+mod encode;
+mod list;
+mod normalize;
+mod scanner;
+mod words;
+
 use bitflags::bitflags;
 
+pub use normalize::normalize;
+pub use scanner::Scanner;
+
 use crate::keyword::Keyword;
-use crate::lexer::Op;
+use crate::lexer::{Op, TokenKind, integer};
 use crate::verb::Verb;
 
 /// The identity of a statement without its literals: xxh3-128 over the units.
@@ -115,6 +124,41 @@ bitflags! {
         /// DEFAULT
         const DEFAULT = 1 << 11;
     }
+}
+
+impl Kinds {
+    pub(crate) fn of(kind: LiteralKind) -> Kinds {
+        match kind {
+            LiteralKind::Int => Kinds::INT,
+            LiteralKind::UInt => Kinds::UINT,
+            LiteralKind::Decimal => Kinds::DECIMAL,
+            LiteralKind::Float => Kinds::FLOAT,
+            LiteralKind::String => Kinds::STRING,
+            LiteralKind::NString => Kinds::NSTRING,
+            LiteralKind::Hex => Kinds::HEX,
+            LiteralKind::Bit => Kinds::BIT,
+            LiteralKind::Param => Kinds::empty(),
+        }
+    }
+}
+
+/// The kind of a token that is a literal.
+pub(crate) fn literal_kind(kind: TokenKind, bytes: &[u8]) -> Option<LiteralKind> {
+    Some(match kind {
+        TokenKind::Int => match integer(bytes) {
+            Some(value) if i64::try_from(value).is_ok() => LiteralKind::Int,
+            Some(_) => LiteralKind::UInt,
+            None => LiteralKind::Decimal,
+        },
+        TokenKind::Decimal => LiteralKind::Decimal,
+        TokenKind::Float => LiteralKind::Float,
+        TokenKind::String => LiteralKind::String,
+        TokenKind::NString => LiteralKind::NString,
+        TokenKind::Hex => LiteralKind::Hex,
+        TokenKind::Bit => LiteralKind::Bit,
+        TokenKind::Param => LiteralKind::Param,
+        _ => return None,
+    })
 }
 
 /// What one unit is.

@@ -12,7 +12,7 @@ pub mod tree;
 pub mod verb;
 pub mod yaml;
 
-pub use digest::{Digest, Marks, Scan, Slot, Unit, UnitKind};
+pub use digest::{Digest, Marks, Scan, Scanner, Slot, Unit, UnitKind};
 pub use edit::{Piece, Precondition, Template};
 pub use facts::{Facts, Truth};
 pub use flavor::{CharsetClass, Flavor, Product, SqlMode, Version};
