@@ -136,7 +136,7 @@ pub struct StmtExecute<'a> {
     /// Always 1.
     pub iterations: u32,
     /// What follows, undecoded: with `QUERY_ATTRIBUTES` the number of parameters first, then NULL bitmap, types and
-    /// values.
+    /// values. See [`crate::value::Params`].
     pub params: &'a [u8],
 }
 

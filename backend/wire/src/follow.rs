@@ -295,8 +295,7 @@ impl Follower {
         let end_below = if self.deprecate_eof() { MAX_PAYLOAD } else { 9 };
         let mut next = self.rest;
         let mut continued = self.continued;
-        loop {
-            let Some(ahead) = window.bytes().get(next..) else { break };
+        while let Some(ahead) = window.bytes().get(next..) {
             let Some(header) = Header::parse(ahead) else { break };
             if !continued {
                 let Some(first) = ahead.get(HEADER) else { break };

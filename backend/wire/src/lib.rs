@@ -11,6 +11,7 @@
 pub mod auth;
 mod capability;
 pub mod codec;
+mod column;
 mod column_type;
 mod command;
 mod error;
@@ -21,8 +22,10 @@ pub mod packet;
 pub mod reply;
 mod sql_error;
 pub mod track;
+pub mod value;
 
 pub use capability::{Capabilities, Status};
+pub use column::{ColumnDef, ColumnFlags, DefaultValue};
 pub use column_type::{ColumnType, Shape};
 pub use command::{ChangeUser, Command, Query, StmtExecute};
 pub use error::ProtocolError;
@@ -30,3 +33,4 @@ pub use greeting::{Greeting, SCRAMBLE};
 pub use login::{HandshakeResponse, SslRequest};
 pub use reply::{EofPacket, ErrPacket, OkPacket};
 pub use sql_error::{SqlError, code};
+pub use value::Value;

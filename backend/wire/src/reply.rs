@@ -23,7 +23,7 @@ pub struct OkPacket<'a> {
     pub warnings: u16,
     /// Human readable information, such as `Rows matched: 1  Changed: 1  Warnings: 0`.
     pub info: &'a [u8],
-    /// Session state changes as they are sent. Empty unless the status holds
+    /// Session state changes as they are sent, see [`crate::track`]. Empty unless the status holds
     /// `SESSION_STATE_CHANGED`.
     pub changes: &'a [u8],
 }
