@@ -1,2 +1,6 @@
 //! The program `shuntyard`.
+
+mod admin;
+mod stats;
+
 fn main() {}
