@@ -1,0 +1,154 @@
+"""The script as a driver runs it: cases, templates, and the JSON in which every driver reports its answers."""
+
+import argparse
+import datetime
+import decimal
+import hashlib
+import json
+import os
+import re
+import sys
+
+TEMPLATE = re.compile(r"\{\{(?:(?P<unit>.)\*(?P<times>\d+)|hex:(?P<hex>[0-9A-Fa-f]+)|file:(?P<file>[\w.]+))\}\}")
+LONG = 4096
+"""Values longer than this are reported as their length and SHA-256."""
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    for name in ("host", "user", "password", "script", "product", "files", "driver"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--case")
+    return parser.parse_args()
+
+
+def expand(sql, files, charset="utf-8"):
+    """Text, or bytes where a template holds raw ones."""
+    if "{{hex:" not in sql:
+        return TEMPLATE.sub(lambda m: _unit(m, files), sql)
+    out, at = b"", 0
+    for match in TEMPLATE.finditer(sql):
+        out += sql[at : match.start()].encode(charset)
+        out += bytes.fromhex(match["hex"]) if match["hex"] else _unit(match, files).encode(charset)
+        at = match.end()
+    return out + sql[at:].encode(charset)
+
+
+def _unit(match, files):
+    return match["unit"] * int(match["times"]) if match["unit"] else os.path.join(files, match["file"])
+
+
+def parameter(value):
+    """A parameter of the script as the Python value that stands for it."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, text),) = [(k, v) for k, v in value.items() if k != "times"]
+    if kind == "repeat":
+        return text * value["times"]
+    if kind == "bytes":
+        return bytes.fromhex(text)
+    if kind == "decimal":
+        return decimal.Decimal(text)
+    if kind == "datetime":
+        return datetime.datetime.fromisoformat(text)
+    if kind == "date":
+        return datetime.date.fromisoformat(text)
+    if kind == "time":
+        sign = -1 if text.startswith("-") else 1
+        hours, minutes, seconds = text.lstrip("-").split(":")
+        return sign * datetime.timedelta(hours=int(hours), minutes=int(minutes), seconds=float(seconds))
+    raise ValueError(kind)
+
+
+def cell(value):
+    """A value that a driver returned, with the type that it gave it."""
+    if value is None:
+        return None
+    if isinstance(value, (bytes, bytearray)):
+        return _text("bytes", value.hex(), bytes(value))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"int": str(value)}
+    if isinstance(value, float):
+        return {"double": repr(value)}
+    if isinstance(value, datetime.timedelta):
+        return {"kind": "timedelta", "text": str(value // datetime.timedelta(microseconds=1))}
+    if isinstance(value, (set, frozenset)):
+        return {"kind": "set", "text": ",".join(sorted(map(str, value)))}
+    text = str(value)
+    return _text(type(value).__name__, text, text.encode("utf-8", "surrogatepass"))
+
+
+def _text(kind, text, raw):
+    if len(raw) > LONG:
+        return {"kind": kind, "text": f"{len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}"}
+    return {"bytes": text} if kind == "bytes" else {"kind": kind, "text": text}
+
+
+def failure(error):
+    """An error as a driver raises it: code, SQLSTATE and message where it is the server's, else its own words."""
+    code = getattr(error, "errno", None)
+    if code is None and error.args and isinstance(error.args[0], int):
+        code = error.args[0]
+    message = getattr(error, "msg", None) or (error.args[1] if len(error.args) > 1 else str(error))
+    return {
+        "error": {
+            "code": code if isinstance(code, int) and 0 <= code < 65536 else 0,
+            "state": getattr(error, "sqlstate", None) or "",
+            "message": f"{type(error).__name__}: {message}",
+        }
+    }
+
+
+def run(args, driver):
+    """Runs every case through `driver` and returns the report.
+
+    A driver has `name`, `connect(options) -> connection` (schema, charset, found_rows, multi, local_infile), and for the
+    connection `run(sql, params, prepared) -> results`, `do(step)`, `warnings() -> [[level, code, message]]`, `close()`.
+    """
+    with open(args.script, encoding="utf-8") as file:
+        script = json.load(file)
+    schema = script["schema"]
+    base = {"schema": schema, "charset": "utf8mb4", "found_rows": False, "multi": False, "local_infile": False}
+    setup = driver.connect({**base, "schema": None})
+    for sql in (f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema} CHARACTER SET utf8mb4"):
+        setup.run(sql, None, False)
+    setup.close()
+    report = []
+    for case in script["cases"]:
+        if args.case and case["name"] != args.case:
+            continue
+        if case.get("on", args.product) != args.product or driver.name in case.get("not_for", []):
+            continue
+        options = {**base, **case.get("connect", {})}
+        steps, connection = [], None
+        for step in case["steps"]:
+            step = step if isinstance(step, dict) else {"sql": step}
+            shown = step.get("sql", json.dumps(step))[:200]
+            try:
+                connection = connection or driver.connect(options)
+                results, warnings = one(connection, step, args, options)
+            except Exception as error:  # what a driver makes of an answer is part of what is compared
+                results, warnings = [failure(error)], []
+            steps.append({"sql": shown, "answer": {"results": results, "warnings": warnings}})
+        if connection:
+            connection.close()
+        report.append({"name": case["name"], "steps": steps})
+    return {"driver": args.driver, "cases": report}
+
+
+def one(connection, step, args, options):
+    if "do" in step:
+        connection.do(step, args)
+        return [], []
+    sql = expand(step["sql"], args.files, options["charset"].replace("utf8mb4", "utf-8"))
+    params = [parameter(p) for p in step["params"]] if "params" in step else None
+    results = connection.run(sql, params, step.get("protocol") != "text")
+    count = next((r.get("warnings", 0) for r in reversed(results) if "error" not in r), 0)
+    shows = isinstance(sql, str) and sql.upper().startswith("SHOW ")
+    return results, connection.warnings() if count and not shows else []
+
+
+def emit(report):
+    """The report as JSON; bytes where a driver could not decode a name or a message are shown in hexadecimal."""
+    json.dump(report, sys.stdout, default=lambda raw: f"bytes {bytes(raw).hex()}")
