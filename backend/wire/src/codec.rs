@@ -206,4 +206,4 @@ pub fn put_nul(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

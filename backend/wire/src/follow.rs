@@ -229,7 +229,8 @@ impl Follower {
         self.rest == 0 && !self.continued
     }
 
-    /// The sequence id that the next packet of the reply should have, after renumbering. 1 at the start.
+    /// The sequence id after that of the last packet of the reply, as renumbered; 1 before the first. Packets that the
+    /// relay itself inserts do not count: after one, it is what that one was given.
     #[must_use]
     pub fn next_seq(&self) -> u8 {
         self.next_seq

@@ -1,1 +1,330 @@
-//! Tests of authentication, both sides against each other and against `mysql_common`.
+//! Tests of authentication: both sides against each other, and against `mysql_common`.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::codec::tests::serialized;
+use crate::{Capabilities, SqlError, code};
+use mysql_common::io::ParseBuf;
+use mysql_common::packets as theirs;
+use mysql_common::scramble::{scramble_native, scramble_sha256};
+use proptest::prelude::*;
+use std::sync::{Arc, LazyLock};
+
+static KEY: LazyLock<Arc<PrivateKey>> = LazyLock::new(|| Arc::new(PrivateKey::generate().unwrap()));
+
+const NONCE: Nonce = *b"abcdefghijklmnopqrst";
+
+proptest! {
+    #[test]
+    fn scrambles(password in proptest::collection::vec(any::<u8>(), 1..40), nonce in any::<Nonce>()) {
+        let native = native::scramble_response(&password, &nonce);
+        prop_assert_eq!(Some(native), scramble_native(&nonce, &password));
+        let sha2 = sha2::scramble_response(&password, &nonce);
+        prop_assert_eq!(Some(sha2), scramble_sha256(&nonce, &password));
+
+        let hash = native::verify(&Sha1Password::new(&password).stored(), &nonce, &native).unwrap();
+        prop_assert_eq!(native::response_from_sha1(&hash, &NONCE), native::scramble_response(&password, &NONCE));
+        prop_assert!(Sha2Digest::new(&password).verify(&nonce, &sha2));
+
+        let mut wrong = native;
+        wrong[7] ^= 1;
+        prop_assert!(native::verify(&Sha1Password::new(&password).stored(), &nonce, &wrong).is_none());
+        let mut wrong = sha2;
+        wrong[31] ^= 0x80;
+        prop_assert!(!Sha2Digest::new(&password).verify(&nonce, &wrong));
+    }
+
+    #[test]
+    fn packets(plugin in "[a-z_]{1,30}", data in proptest::collection::vec(1..=255u8, 0..40)) {
+        let ours = AuthSwitchRequest { plugin: plugin.as_bytes(), data: &data };
+        let mut out = Vec::new();
+        ours.write(&mut out);
+        prop_assert_eq!(AuthSwitchRequest::parse(&out), Ok(ours));
+        let read: theirs::AuthSwitchRequest<'_> = ParseBuf(&out).parse(()).unwrap();
+        prop_assert_eq!(read.auth_plugin().as_bytes(), plugin.as_bytes());
+        prop_assert!(read.plugin_data().starts_with(&data));
+
+        let mut out = Vec::new();
+        AuthMoreData(&data).write(&mut out);
+        prop_assert_eq!(AuthMoreData::parse(&out), Ok(AuthMoreData(&data)));
+        prop_assert_eq!(serialized(&theirs::AuthMoreData::new(&data[..])), out);
+    }
+}
+
+#[test]
+fn stored_hashes() {
+    // SELECT PASSWORD('mypass') of a server.
+    let stored = native::Stored::parse("*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4").unwrap();
+    assert_eq!(stored, Sha1Password::new(b"mypass").stored());
+    for bad in [
+        "",
+        "*",
+        "6C8989366EAF75BB670AD8EA7A7FC1176A95CEF4",
+        "*6C8989366EAF75BB670AD8EA7A7FC1176A95CEF",
+        "*6C8989366EAF75BB670AD8EA7A7FC1176A95CEFG",
+        "*é",
+    ] {
+        assert!(native::Stored::parse(bad).is_none(), "{bad}");
+    }
+}
+
+#[test]
+fn nonces_are_printable_and_differ() {
+    let (a, b) = (nonce().unwrap(), nonce().unwrap());
+    assert_ne!(a, b);
+    assert!(a.iter().chain(&b).all(|c| c.is_ascii_graphic() && *c != b'$'));
+}
+
+#[test]
+fn nothing_secret_is_printed() {
+    let password = Password::new(b"hunter2");
+    let printed = format!(
+        "{password:?} {:?} {:?} {:?} {:?}",
+        Sha1Password::new(b"hunter2"),
+        Sha2Digest::new(b"hunter2"),
+        Check::Known(password.clone()),
+        KEY.as_ref(),
+    );
+    assert!(!printed.contains("hunter2") && !printed.contains("104, 117"), "{printed}");
+}
+
+/// What a whole exchange came to.
+#[derive(Debug)]
+enum Outcome {
+    In(Proof),
+    Denied,
+    Stuck(AuthError),
+}
+
+/// Lets a client and a server of ours log in to each other. `plugin` is what the server's greeting names.
+fn login(
+    plugin: &str,
+    secret: Secret,
+    client: ClientChannel,
+    check: Check,
+    server: ServerChannel,
+) -> Outcome {
+    exchange(plugin, secret, client, check, server).unwrap_or_else(Outcome::Stuck)
+}
+
+fn exchange(
+    plugin: &str,
+    secret: Secret,
+    client: ClientChannel,
+    check: Check,
+    server: ServerChannel,
+) -> Result<Outcome, AuthError> {
+    let start = Client::start(plugin, &NONCE, secret, client)?;
+    let mut client = start.client;
+    let mut step = Server::start(check, NONCE, server, Some(start.plugin.as_bytes()), &start.response)?;
+    loop {
+        match step {
+            ServerStep::Send(payload, server) => match client.step(&payload)? {
+                ClientStep::Send(answer, next) => {
+                    client = next;
+                    step = server.step(&answer)?;
+                }
+                other => panic!("{other:?}"),
+            },
+            ServerStep::Accepted(proof, then) => {
+                if let Some(payload) = then {
+                    client = match client.step(&payload)? {
+                        ClientStep::Wait(client) => client,
+                        other => panic!("{other:?}"),
+                    };
+                }
+                assert!(matches!(client.step(&[0, 0, 0, 2, 0, 0, 0])?, ClientStep::Done));
+                return Ok(Outcome::In(proof));
+            }
+            ServerStep::Denied => {
+                let mut err = Vec::new();
+                SqlError::new(code::ACCESS_DENIED, "Access denied")
+                    .write(Capabilities::PROTOCOL_41, &mut err);
+                match client.step(&err)? {
+                    ClientStep::Refused(error) => assert_eq!(error.code, code::ACCESS_DENIED),
+                    other => panic!("{other:?}"),
+                }
+                return Ok(Outcome::Denied);
+            }
+        }
+    }
+}
+
+fn secret(password: &str) -> Secret {
+    Secret::Password(Password::new(password.as_bytes()))
+}
+
+fn known(password: &str) -> Check {
+    Check::Known(Password::new(password.as_bytes()))
+}
+
+fn plain(key: ServerKey) -> ClientChannel {
+    ClientChannel::Plain(key)
+}
+
+fn with_key() -> ServerChannel {
+    ServerChannel::Plain(Some(Arc::clone(&KEY)))
+}
+
+#[track_caller]
+fn claims(outcome: Outcome, password: &[u8]) {
+    match outcome {
+        Outcome::In(Proof::Claimed(claimed)) => assert_eq!(claimed.as_bytes(), password),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn known_passwords() {
+    for plugin in [NATIVE, SHA2, "client_ed25519", ""] {
+        let enter = |client: &str, server: &str| {
+            login(plugin, secret(client), plain(ServerKey::Refuse), known(server), ServerChannel::Plain(None))
+        };
+        assert!(matches!(enter("pw", "pw"), Outcome::In(Proof::Known)));
+        assert!(matches!(enter("", ""), Outcome::In(Proof::Known)));
+        for (client, server) in [("pw", "other"), ("", "pw"), ("pw", "")] {
+            assert!(matches!(enter(client, server), Outcome::Denied), "{plugin} {client} {server}");
+        }
+    }
+}
+
+#[test]
+fn stored_hash_gives_the_hash_that_logs_in_elsewhere() {
+    let check = || Check::Native(Sha1Password::new(b"pw").stored());
+    for plugin in [NATIVE, SHA2] {
+        let enter = |password| {
+            login(plugin, secret(password), plain(ServerKey::Ask), check(), ServerChannel::Plain(None))
+        };
+        assert!(matches!(enter("wrong"), Outcome::Denied));
+        assert!(matches!(enter(""), Outcome::Denied));
+        let Outcome::In(Proof::Sha1(hash)) = enter("pw") else { panic!() };
+        // And from there to a backend that names either plugin first.
+        for backend in [NATIVE, SHA2] {
+            let hash = Secret::Sha1(hash.clone());
+            let outcome = login(backend, hash, plain(ServerKey::Ask), check(), ServerChannel::Plain(None));
+            assert!(matches!(outcome, Outcome::In(Proof::Sha1(_))));
+        }
+        let hash = Secret::Sha1(hash);
+        let outcome = login(SHA2, hash, plain(ServerKey::Ask), Check::Sha2(None), ServerChannel::Plain(None));
+        assert!(matches!(outcome, Outcome::Stuck(AuthError::HashOnly(SHA2))));
+    }
+}
+
+#[test]
+fn sha2_fast() {
+    let check = || Check::Sha2(Some(Sha2Digest::new(b"pw")));
+    for plugin in [NATIVE, SHA2] {
+        let outcome =
+            login(plugin, secret("pw"), plain(ServerKey::Refuse), check(), ServerChannel::Plain(None));
+        assert!(matches!(outcome, Outcome::In(Proof::Cached)));
+    }
+}
+
+#[test]
+fn sha2_full() {
+    for digest in [None, Some(Sha2Digest::new(b"old password"))] {
+        for plugin in [NATIVE, SHA2] {
+            let enter =
+                |client, server| login(plugin, secret("pw"), client, Check::Sha2(digest.clone()), server);
+            claims(enter(ClientChannel::Secure, ServerChannel::Secure), b"pw");
+            claims(enter(plain(ServerKey::Ask), with_key()), b"pw");
+            let public = PublicKey::from_pem(KEY.public_pem().as_bytes()).unwrap();
+            claims(enter(plain(ServerKey::Known(public)), with_key()), b"pw");
+            let outcome = enter(plain(ServerKey::Refuse), with_key());
+            assert!(matches!(outcome, Outcome::Stuck(AuthError::Insecure(SHA2))));
+            let outcome = enter(plain(ServerKey::Ask), ServerChannel::Plain(None));
+            assert!(matches!(outcome, Outcome::Stuck(AuthError::NoKey)));
+        }
+    }
+    claims(login(SHA2, secret(""), plain(ServerKey::Refuse), Check::Sha2(None), with_key()), b"");
+}
+
+#[test]
+fn sha2_full_of_the_longest_password() {
+    let long = "x".repeat(213);
+    claims(login(SHA2, secret(&long), plain(ServerKey::Ask), Check::Sha2(None), with_key()), long.as_bytes());
+    let outcome = login(SHA2, secret(&"x".repeat(214)), plain(ServerKey::Ask), Check::Sha2(None), with_key());
+    assert!(matches!(outcome, Outcome::Stuck(AuthError::PublicKey)));
+}
+
+#[test]
+fn clear_passwords_on_secure_channels_only() {
+    claims(login(NATIVE, secret("pw"), ClientChannel::Secure, Check::Clear, ServerChannel::Secure), b"pw");
+    let outcome = login(NATIVE, secret("pw"), ClientChannel::Secure, Check::Clear, with_key());
+    assert!(matches!(outcome, Outcome::Stuck(AuthError::Insecure(CLEAR))));
+    // Nor does a client give its password to a server that asks for it.
+    let outcome = login(NATIVE, secret("pw"), plain(ServerKey::Ask), Check::Clear, ServerChannel::Secure);
+    assert!(matches!(outcome, Outcome::Stuck(AuthError::Insecure(CLEAR))));
+}
+
+/// What mysql_common encrypts for a server is decrypted here.
+#[test]
+fn password_encrypted_by_mysql_common() {
+    let mut password = b"secret\0".to_vec();
+    xor(&mut password, &NONCE);
+    let encrypted = mysql_common::crypto::encrypt(&password, KEY.public_pem().as_bytes());
+    assert_eq!(KEY.decrypt(&NONCE, &encrypted), Some(Password::new(b"secret")));
+    for broken in [&encrypted[1..], &[], &[0; 256], &[0xFF; 256], &[1; 5000]] {
+        assert_eq!(KEY.decrypt(&NONCE, broken), None);
+    }
+}
+
+#[test]
+fn clients_without_plugins_speak_native() {
+    let response = native::scramble_response(b"pw", &NONCE);
+    let step = Server::start(known("pw"), NONCE, ServerChannel::Plain(None), None, &response).unwrap();
+    assert!(matches!(step, ServerStep::Accepted(Proof::Known, None)));
+}
+
+#[test]
+fn servers_out_of_turn() {
+    let start = |plugin| Client::start(plugin, &NONCE, secret("pw"), plain(ServerKey::Ask)).unwrap().client;
+    assert!(start(NATIVE).step(&[]).is_err());
+    assert!(start(NATIVE).step(&[1, sha2::FULL]).is_err(), "more data for a plugin that has none");
+    assert!(start(NATIVE).step(&[2]).is_err(), "a second factor");
+    assert!(matches!(start(NATIVE).step(b"\xfedialog\0x"), Err(AuthError::Plugin(p)) if p == "dialog"));
+    assert!(matches!(start(NATIVE).step(&[0xFE]), Err(AuthError::Plugin(p)) if p == "mysql_old_password"));
+    assert!(start(NATIVE).step(b"\xfemysql_native_password\0short\0").is_err());
+    let ClientStep::Send(request, client) = start(SHA2).step(&[1, sha2::FULL]).unwrap() else { panic!() };
+    assert_eq!(*request, [sha2::KEY_REQUEST]);
+    assert!(matches!(client.step(b"\x01-----BEGIN PUBLIC KEY-----\nAAAA"), Err(AuthError::PublicKey)));
+    // One switch, no more.
+    let mut switch = Vec::new();
+    AuthSwitchRequest { plugin: NATIVE.as_bytes(), data: &NONCE }.write(&mut switch);
+    let ClientStep::Send(_, client) = start(SHA2).step(&switch).unwrap() else { panic!() };
+    assert!(matches!(client.step(&switch), Err(AuthError::Protocol(ProtocolError::Unexpected(0xFE)))));
+}
+
+#[test]
+fn fuzz_auth() {
+    bolero::check!().with_type::<(u8, Vec<Vec<u8>>)>().for_each(|(kind, packets)| {
+        let plugin = [NATIVE, SHA2][usize::from(kind & 1)];
+        let channel = if kind & 2 == 0 { ClientChannel::Secure } else { plain(ServerKey::Ask) };
+        let mut client = Some(Client::start(plugin, &NONCE, secret("pw"), channel).unwrap().client);
+        for packet in packets {
+            client = match client.take().map(|c| c.step(packet)) {
+                Some(Ok(ClientStep::Send(_, next) | ClientStep::Wait(next))) => Some(next),
+                _ => break,
+            };
+        }
+        let check = match kind >> 2 & 3 {
+            0 => known("pw"),
+            1 => Check::Native(Sha1Password::new(b"pw").stored()),
+            2 => Check::Sha2(None),
+            _ => Check::Clear,
+        };
+        let channel = if kind & 2 == 0 { ServerChannel::Secure } else { ServerChannel::Plain(None) };
+        let Some((first, rest)) = packets.split_first() else { return };
+        let mut step = Server::start(check, NONCE, channel, Some(plugin.as_bytes()), first);
+        for packet in rest {
+            step = match step {
+                Ok(ServerStep::Send(_, server)) => server.step(packet),
+                Ok(ServerStep::Accepted(proof, _)) => {
+                    assert!(matches!(proof, Proof::Claimed(_)), "guessed: {proof:?}");
+                    return;
+                }
+                _ => return,
+            };
+        }
+    });
+}
