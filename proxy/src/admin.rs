@@ -13,7 +13,7 @@ mod statement;
 mod tables;
 mod translate;
 
-pub(crate) use admins::{Admins, Pattern};
+pub(crate) use admins::{Admins, Pattern, wildcard};
 pub(crate) use evaluate::{Answer, Kind, execute};
 pub(crate) use source::{BackendRow, RuleRow, Source};
 pub(crate) use statement::{Query, Statement, Switch, parse};

@@ -1,6 +1,7 @@
 //! The program `shuntyard`.
 
 mod admin;
+mod config;
 mod stats;
 
 fn main() {}

@@ -28,8 +28,16 @@ impl Pattern {
             return Err("expected a user name, or user@host");
         }
         let (user, host) = text.rsplit_once('@').unwrap_or((text, "%"));
+        Self::new(user, host)
+    }
+
+    /// A user's name and a host pattern apart.
+    ///
+    /// # Errors
+    /// What is wrong, for a configuration fault.
+    pub(crate) fn new(user: &str, host: &str) -> Result<Self, &'static str> {
         let host = match host {
-            "" => return Err("expected a host after `@`"),
+            "" => return Err("expected a host after `@`, such as `10.%`"),
             "%" => Host::Any,
             host if host.eq_ignore_ascii_case("localhost") => Host::Localhost,
             host if host.contains('/') => {
@@ -48,7 +56,7 @@ impl Pattern {
                 (Host::Any, _) | (Host::Localhost, None) => true,
                 (Host::Localhost, Some(address)) => address.is_loopback(),
                 (Host::Like(pattern), Some(address)) => {
-                    like(pattern.as_bytes(), address.to_string().as_bytes())
+                    wildcard(pattern.as_bytes(), address.to_string().as_bytes(), b'%', b'_')
                 }
                 (Host::Like(_), None) => false,
             }
@@ -73,19 +81,19 @@ impl Admins {
     }
 }
 
-/// SQL's LIKE over bytes without an escape character; linear but for the last `%`.
-fn like(pattern: &[u8], text: &[u8]) -> bool {
+/// Whether `text` matches, where `many` stands for any number of bytes and `one` for exactly one; there is no escape.
+/// Takes at most the product of both lengths.
+pub(crate) fn wildcard(pattern: &[u8], text: &[u8], many: u8, one: u8) -> bool {
     let (mut at, mut read) = (0_usize, 0_usize);
     let mut retry: Option<(usize, usize)> = None;
     loop {
         match (pattern.get(at), text.get(read)) {
-            (Some(b'%'), _) => {
+            (Some(wanted), _) if *wanted == many => {
                 at = at.saturating_add(1);
                 retry = Some((at, read));
             }
-            (Some(b'_'), Some(_)) => (at, read) = (at.saturating_add(1), read.saturating_add(1)),
-            (Some(wanted), Some(found)) if wanted == found => {
-                (at, read) = (at.saturating_add(1), read.saturating_add(1))
+            (Some(wanted), Some(found)) if wanted == found || *wanted == one => {
+                (at, read) = (at.saturating_add(1), read.saturating_add(1));
             }
             (None, None) => return true,
             _ => match retry {

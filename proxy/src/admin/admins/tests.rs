@@ -53,5 +53,5 @@ fn what_is_no_pattern_is_refused() {
 #[test]
 fn a_hostile_pattern_is_not_slow() {
     let pattern = "%a".repeat(200) + "b";
-    assert!(!like(pattern.as_bytes(), "a".repeat(400).as_bytes()));
+    assert!(!wildcard(pattern.as_bytes(), "a".repeat(400).as_bytes(), b'%', b'_'));
 }

@@ -1,0 +1,109 @@
+//! Bounds and timeouts.
+
+use std::time::Duration;
+
+use sql::source::Faults;
+use sql::yaml::{Fields, Node, Value};
+
+use super::later;
+
+/// Bounds on what clients may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// Client connections at once; one more is answered with 1040.
+    pub(crate) connections: usize,
+    /// Client connections of one user at once; `None` is no bound.
+    pub(crate) per_user: Option<usize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 10_000, per_user: None }
+    }
+}
+
+/// How long things may take; `None` is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Timeouts {
+    /// Connecting to a backend and logging in there.
+    pub(crate) connect: Duration,
+    /// How long a client waits for a backend that is down or busy before it is answered with an error.
+    pub(crate) wait: Duration,
+    /// A client between two commands.
+    pub(crate) idle: Option<Duration>,
+    /// A client's login.
+    pub(crate) login: Duration,
+    /// A backend between two pieces of an answer.
+    pub(crate) read: Option<Duration>,
+    /// One statement.
+    pub(crate) statement: Option<Duration>,
+    /// Open sessions after SIGTERM or `drain`.
+    pub(crate) drain: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(2),
+            wait: Duration::from_secs(10),
+            idle: Some(Duration::from_secs(8 * 3600)),
+            login: Duration::from_secs(10),
+            read: None,
+            statement: None,
+            drain: Duration::from_secs(30),
+        }
+    }
+}
+
+/// Longer is never meant.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
+    let fields = node.fields("`limits`", faults)?;
+    let number = |key| fields.optional(key).and_then(|node| node.integer(1..=1_000_000_usize, faults));
+    let connections = number("connections").unwrap_or(Limits::default().connections);
+    let per_user = number("per_user");
+    later::keys(&fields, &["statements_per_backend", "queue"]);
+    fields.finish();
+    Some(Limits { connections, per_user })
+}
+
+pub(super) fn timeouts(node: &Node, faults: &Faults) -> Option<Timeouts> {
+    let fields = node.fields("`timeouts`", faults)?;
+    let usual = Timeouts::default();
+    let timeouts = Timeouts {
+        connect: some(&fields, "connect", usual.connect),
+        wait: some(&fields, "wait", usual.wait),
+        idle: maybe(&fields, "idle", usual.idle),
+        login: some(&fields, "login", usual.login),
+        read: maybe(&fields, "read", usual.read),
+        statement: maybe(&fields, "statement", usual.statement),
+        drain: some(&fields, "drain", usual.drain),
+    };
+    fields.finish();
+    Some(timeouts)
+}
+
+fn some(fields: &Fields<'_>, key: &'static str, usual: Duration) -> Duration {
+    fields.optional(key).and_then(|node| positive(node, fields.faults())).unwrap_or(usual)
+}
+
+fn maybe(fields: &Fields<'_>, key: &'static str, usual: Option<Duration>) -> Option<Duration> {
+    match fields.optional(key) {
+        Some(node) if matches!(&node.value, Value::Scalar(scalar) if scalar.text == "never") => None,
+        Some(node) => positive(node, fields.faults()),
+        None => usual,
+    }
+}
+
+fn positive(node: &Node, faults: &Faults) -> Option<Duration> {
+    let duration = node.duration(faults)?;
+    if duration.is_zero() || duration > LONGEST {
+        faults.add(
+            node.span,
+            "expected a duration between 1ms and 366d; for ever is `never` where it is possible",
+        );
+        return None;
+    }
+    Some(duration)
+}
