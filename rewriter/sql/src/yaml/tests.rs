@@ -120,9 +120,7 @@ fn a_walk_reports_everything_at_once() {
 
 fn value(text: &str) -> Node {
     let root = read(&format!("k: {text}")).unwrap();
-    let Value::Map(mut entries) = root.value else {
-        panic!()
-    };
+    let Value::Map(mut entries) = root.value else { panic!() };
     entries.remove(0).value
 }
 

@@ -1,0 +1,195 @@
+//! What passes may know of an expression from its units alone.
+
+use std::ops::Range;
+
+use sql::{Keyword, UnitKind};
+
+use crate::engine::Context;
+use crate::guard::{Guard, Refusal, refuse};
+use crate::scope::Scope;
+use crate::shape::{self, Block, Met, Reference, Source, Term, Walk};
+
+/// Functions that make one row of many.
+const AGGREGATES: [&str; 23] = [
+    "COUNT",
+    "SUM",
+    "MIN",
+    "MAX",
+    "AVG",
+    "GROUP_CONCAT",
+    "BIT_AND",
+    "BIT_OR",
+    "BIT_XOR",
+    "STD",
+    "STDDEV",
+    "STDDEV_POP",
+    "STDDEV_SAMP",
+    "VARIANCE",
+    "VAR_POP",
+    "VAR_SAMP",
+    "JSON_ARRAYAGG",
+    "JSON_OBJECTAGG",
+    "MEDIAN",
+    "PERCENTILE_CONT",
+    "PERCENTILE_DISC",
+    "ST_COLLECT",
+    "GROUPING",
+];
+
+/// Functions whose arguments hold words that are not columns.
+const WORDY: [&str; 6] =
+    ["TIMESTAMPDIFF", "TIMESTAMPADD", "GET_FORMAT", "WEIGHT_STRING", "JSON_VALUE", "JSON_TABLE"];
+
+fn upper(source: &Source<'_>, unit: u32) -> String {
+    String::from_utf8_lossy(source.bytes(unit)).to_ascii_uppercase()
+}
+
+fn is_aggregate(source: &Source<'_>, unit: u32) -> bool {
+    AGGREGATES.contains(&upper(source, unit).as_str())
+}
+
+/// The columns of an expression in which every word is understood: operators, comparisons, calls of ordinary functions.
+/// Aggregates, subqueries, INTERVAL, CAST, COLLATE, typed literals and the like are refused.
+pub(super) fn references(
+    source: &Source<'_>,
+    range: &Range<u32>,
+    place: &str,
+) -> Result<Vec<Reference>, Refusal> {
+    let mut found = Vec::new();
+    for met in Walk::new(source, range) {
+        match met {
+            Met::Subquery(_) => return refuse(Guard::Readable, format!("{place} holds a subquery")),
+            Met::Call(unit) => {
+                let name = upper(source, unit);
+                let beside_dot = unit > range.start && source.is_punct(unit - 1, b'.');
+                let reserved = matches!(source.kind(unit), Some(UnitKind::Keyword(word))
+                    if !matches!(word, Keyword::If | Keyword::Left | Keyword::Right | Keyword::Replace
+                        | Keyword::Mod | Keyword::Date | Keyword::Time));
+                if is_aggregate(source, unit) || WORDY.contains(&name.as_str()) || beside_dot || reserved {
+                    return refuse(Guard::Readable, format!("{place} calls {name}()"));
+                }
+            }
+            Met::Column(reference) => {
+                let range = reference.range();
+                let neighbour = |at: Option<u32>| {
+                    at.and_then(|at| source.kind(at)).is_some_and(|kind| {
+                        matches!(kind, UnitKind::Literal { .. }) || shape::is_identifier(Some(kind))
+                    })
+                };
+                if neighbour(Some(range.end)) || neighbour(range.start.checked_sub(1)) {
+                    let shown = source.show(&range);
+                    return refuse(
+                        Guard::Readable,
+                        format!("{place} holds {shown} in a form not known here"),
+                    );
+                }
+                found.push(reference);
+            }
+            Met::Other(unit) => {
+                let understood = match source.kind(unit) {
+                    Some(
+                        UnitKind::Literal { .. }
+                        | UnitKind::List(_)
+                        | UnitKind::Rows { .. }
+                        | UnitKind::Introducer
+                        | UnitKind::Op(_)
+                        | UnitKind::Punct(b'(' | b')' | b','),
+                    ) => true,
+                    Some(UnitKind::Keyword(word)) => matches!(
+                        word,
+                        Keyword::And
+                            | Keyword::Or
+                            | Keyword::Xor
+                            | Keyword::Not
+                            | Keyword::Is
+                            | Keyword::Null
+                            | Keyword::True
+                            | Keyword::False
+                            | Keyword::Between
+                            | Keyword::In
+                            | Keyword::Like
+                            | Keyword::Div
+                            | Keyword::Mod
+                    ),
+                    _ => false,
+                };
+                if !understood {
+                    let word = upper(source, unit);
+                    return refuse(
+                        Guard::Readable,
+                        format!("{place} holds {word}, which is not followed here"),
+                    );
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Proves that a value of a select list is computed from one row: no aggregate and no window of its own query. Aggregates
+/// of a subquery must be surely the subquery's own, for one over outer columns alone would belong to the query around it.
+pub(super) fn rows_one_by_one(
+    source: &Source<'_>,
+    range: &Range<u32>,
+    context: &Context<'_>,
+) -> Result<(), Refusal> {
+    for met in Walk::new(source, range) {
+        match met {
+            Met::Call(unit) if is_aggregate(source, unit) => {
+                return refuse(
+                    Guard::Derived,
+                    format!("the derived table aggregates: {}", upper(source, unit)),
+                );
+            }
+            Met::Other(unit) if source.is(unit, Keyword::Over) => {
+                return refuse(Guard::Derived, "the derived table has a window function");
+            }
+            Met::Subquery(range) => subquery(source, &range, context)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn subquery(source: &Source<'_>, range: &Range<u32>, context: &Context<'_>) -> Result<(), Refusal> {
+    let query = shape::read_at(*source, range.start + 1).map_err(Refusal::of(Guard::Readable))?;
+    let (Term::Block(block), true) = (&query.first, query.rest.is_empty()) else {
+        return refuse(Guard::Derived, "a subquery of the derived table is a UNION");
+    };
+    let mut at = block.range.start;
+    while at < query.range.end {
+        if source.is_punct(at, b'(')
+            && at > block.range.start
+            && is_aggregate(source, at - 1)
+            && !matches!(source.kind(at - 1), Some(UnitKind::QuotedIdent))
+        {
+            let after = source.after_parenthesis(at).unwrap_or(query.range.end);
+            own_arguments(source, block, &(at..after), context)?;
+        }
+        at += 1;
+    }
+    Ok(())
+}
+
+/// Every column in an aggregate's arguments is one of the block's own tables; without columns the block must read a table.
+fn own_arguments(
+    source: &Source<'_>,
+    block: &Block,
+    arguments: &Range<u32>,
+    context: &Context<'_>,
+) -> Result<(), Refusal> {
+    let scope = Scope::of(source, block, context)?;
+    if scope.tables.is_empty() {
+        return refuse(Guard::Derived, "a subquery aggregates without a table");
+    }
+    for met in Walk::new(source, arguments) {
+        match met {
+            Met::Column(reference) => {
+                scope.resolve(source, &reference)?;
+            }
+            Met::Subquery(_) => return refuse(Guard::Derived, "a subquery aggregates over a subquery"),
+            Met::Call(_) | Met::Other(_) => {}
+        }
+    }
+    Ok(())
+}
