@@ -2,6 +2,7 @@
 
 mod admin;
 mod config;
+mod http;
 mod stats;
 
 fn main() {}

@@ -40,6 +40,8 @@ fn percentiles_of_a_known_distribution_are_within_five_percent() {
         let read = latencies.quantile(quantile) as f64;
         assert!((read - exact).abs() / exact < 0.05, "{quantile}: {read}");
     }
+    let sum = latencies.sum() as f64;
+    assert!((sum - 5_000_050_000.0).abs() / sum < 0.03, "{sum}");
     let below = latencies.at_most(10_000) as f64;
     assert!((below - 10_000.0).abs() < 500.0, "{below}");
 }
