@@ -41,7 +41,7 @@ proptest! {
         ours.write(&mut out);
         prop_assert_eq!(AuthSwitchRequest::parse(&out), Ok(ours));
         let read: theirs::AuthSwitchRequest<'_> = ParseBuf(&out).parse(()).unwrap();
-        prop_assert_eq!(read.auth_plugin().as_bytes(), plugin.as_bytes());
+        prop_assert_eq!(read.auth_plugin().as_bytes().to_vec(), plugin.as_bytes().to_vec());
         prop_assert!(read.plugin_data().starts_with(&data));
 
         let mut out = Vec::new();

@@ -4,8 +4,6 @@
 use super::*;
 use crate::codec::tests::serialized;
 use crate::value::{ParamType, Params, Value, put_params};
-use mysql_common::constants::CapabilityFlags;
-use mysql_common::io::ParseBuf;
 use mysql_common::packets as theirs;
 use mysql_common::value::Value as TheirValue;
 use proptest::prelude::*;
@@ -103,7 +101,7 @@ fn change_user_of_mysql_common() {
     let theirs = theirs::ComChangeUser::new()
         .with_user(Some(&b"app"[..]))
         .with_database(Some(&b"shop"[..]))
-        .with_auth_plugin_data(Some(theirs::AuthPluginData::Native([7; 20])))
+        .with_auth_plugin_data(Some(vec![7; 20]))
         .with_more_data(Some(more));
     let bytes = serialized(&theirs);
     let caps = CAPS - Capabilities::CONNECT_ATTRS;
@@ -114,9 +112,8 @@ fn change_user_of_mysql_common() {
     assert_eq!((ours.user, ours.schema, ours.auth_response), (&b"app"[..], &b"shop"[..], &[7; 20][..]));
     assert_eq!((ours.charset, ours.plugin), (Some(45), Some(&b"mysql_native_password"[..])));
     let again = written(&Command::ChangeUser(ours), caps);
-    let flags = CapabilityFlags::CLIENT_SECURE_CONNECTION | CapabilityFlags::CLIENT_PLUGIN_AUTH;
-    let back: theirs::ComChangeUser<'_> = ParseBuf(&again).parse(flags).unwrap();
-    assert_eq!(serialized(&back), again);
+    // It writes the length of its attributes, zero, also to servers that expect none.
+    assert_eq!(Some(&again[..]), bytes.strip_suffix(&[0]));
 }
 
 #[test]
@@ -217,7 +214,8 @@ fn execute_with_attributes_has_a_count() {
     assert_eq!(read, [Ok(Some(Value::UInt(9))), Ok(Some(Value::Null))]);
     for cut in 0..params.len() {
         let execute = StmtExecute { params: &params[..cut], ..execute };
-        let read = Params::parse(&execute, 1, ATTRIBUTES, &mut Vec::new(), &[]);
+        let mut types = Vec::new();
+        let read = Params::parse(&execute, 1, ATTRIBUTES, &mut types, &[]);
         assert!(read.is_err() || read.unwrap().any(|v| v.is_err()));
     }
 }

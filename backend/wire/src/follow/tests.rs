@@ -6,6 +6,8 @@ use crate::codec::put_lenenc;
 use crate::{ErrPacket, OkPacket, packet};
 use proptest::prelude::*;
 
+mod captured;
+
 const NEW: Capabilities = Capabilities::DEPRECATE_EOF
     .union(Capabilities::PROTOCOL_41)
     .union(Capabilities::SESSION_TRACK)

@@ -3,7 +3,8 @@
 
 use super::*;
 use mysql_common::io::ParseBuf;
-use mysql_common::packets::{SessionStateChange, SessionStateInfo};
+use mysql_common::packets::SessionStateInfo;
+use mysql_common::packets::session_state_change::SessionStateChange;
 use proptest::prelude::*;
 
 fn bytes() -> impl Strategy<Value = Vec<u8>> {

@@ -158,8 +158,8 @@ proptest! {
             match (cell.get().2, ours) {
                 (Value::Null, None) => {}
                 (Value::Bytes(b), Some(text)) => prop_assert_eq!(b, text),
-                (Value::Int(n), Some(text)) => prop_assert_eq!(n.to_string().as_bytes(), text),
-                (Value::UInt(n), Some(text)) => prop_assert_eq!(n.to_string().as_bytes(), text),
+                (Value::Int(n), Some(text)) => prop_assert_eq!(n.to_string().into_bytes(), text),
+                (Value::UInt(n), Some(text)) => prop_assert_eq!(n.to_string().into_bytes(), text),
                 (Value::Float(n), Some(text)) => {
                     prop_assert_eq!(core::str::from_utf8(text).unwrap().parse::<f32>(), Ok(n));
                 }
