@@ -11,6 +11,27 @@ const KEPT: usize = 64;
 
 thread_local! {
     static STORE: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Gives the memory of an empty list of bytes back to this core; `Vec::new` takes its place. Large ones are freed.
+pub fn give_back(bytes: &mut Vec<u8>) {
+    if bytes.capacity() > 0 && bytes.is_empty() {
+        let data = std::mem::take(bytes);
+        if data.capacity() <= SMALL {
+            SCRATCH.with_borrow_mut(|store| {
+                if store.len() < KEPT {
+                    store.push(data);
+                }
+            });
+        }
+    }
+}
+
+/// An empty list of bytes, with memory where this core has some to lend.
+#[must_use]
+pub fn lend() -> Vec<u8> {
+    SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// A window of filled bytes inside owned, initialised memory: `[start, end)` is filled.

@@ -32,6 +32,8 @@ pub struct Settings {
     pub account: String,
     /// `DATABASE()`.
     pub schema: Option<String>,
+    /// The server reports changes of `sql_mode` by default, so that clients hear of them anyway.
+    pub tracks_own: bool,
 }
 
 /// A connection to a server, past its login. Whoever holds it owns its session state.

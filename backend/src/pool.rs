@@ -9,9 +9,11 @@ use crate::connection::Connection;
 ///
 /// In this version each session has one for its whole life: `checkout` opens it, `give_back` closes it. Sessions already
 /// hold a [`Lease`] and nothing else, so that sharing changes this file and not them.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Pool {
     target: Arc<Target>,
+    /// Counts the leases: one reference each, besides this one.
+    open: Arc<()>,
 }
 
 /// A session's right to a connection. Ends by [`give_back`](Lease::give_back) when the connection is in order, or by a drop,
@@ -19,13 +21,20 @@ pub struct Pool {
 #[derive(Debug)]
 pub struct Lease {
     connection: Connection,
+    _open: Arc<()>,
 }
 
 impl Pool {
     /// A pool of connections to one server.
     #[must_use]
-    pub const fn new(target: Arc<Target>) -> Self {
-        Self { target }
+    pub fn new(target: Arc<Target>) -> Self {
+        Self { target, open: Arc::new(()) }
+    }
+
+    /// Connections that are lent now.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        (Arc::strong_count(&self.open) - 1) as u64
     }
 
     /// The server that the connections lead to.
@@ -40,7 +49,7 @@ impl Pool {
     /// See [`ConnectError`].
     pub async fn checkout(&self, login: &Login<'_>) -> Result<(Lease, Opened), ConnectError> {
         let (connection, opened) = connect(&self.target, login).await?;
-        Ok((Lease { connection }, opened))
+        Ok((Lease { connection, _open: self.open.clone() }, opened))
     }
 }
 

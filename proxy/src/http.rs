@@ -13,7 +13,7 @@ mod sparkline;
 
 pub(crate) use client::{CallError, Reply, call};
 pub(crate) use console::serve as serve_console;
-pub(crate) use control::{Control, Explain, Reloaded, Socket, serve as serve_control};
+pub(crate) use control::{Control, Explain, Reloaded, Socket, Task, listed, serve as serve_control};
 
 /// The control socket's name in the data folder.
 pub(crate) const SOCKET: &str = "control.sock";

@@ -47,6 +47,13 @@ impl RuleFiles {
         Self { sources: vec![every] }
     }
 
+    /// These and every `*.yaml` of a folder, whose rules replace earlier ones of their ids.
+    pub(crate) fn and_folder(mut self, folder: &str) -> Self {
+        let place = Place::Pattern(PathBuf::from(folder), "*.yaml".into());
+        self.sources.push(Source { place, file: String::new(), span: Span::START });
+        self
+    }
+
     /// The files of this moment: name and text, each once, in order.
     ///
     /// # Errors

@@ -88,7 +88,7 @@ fn backends(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
     let rows = source.backends();
     let gauges: [(&str, &str, fn(&crate::admin::BackendRow) -> f64); 3] = [
         ("backend_up", "Whether the backend answers", |row| if row.state == "up" { 1.0 } else { 0.0 }),
-        ("backend_connections", "Connections to the backend open now", |row| row.connections as f64),
+        ("backend_open_connections", "Connections to the backend open now", |row| row.connections as f64),
         ("backend_ping_seconds", "Round trip of the last health check", |row| row.ping_micros as f64 / 1e6),
     ];
     for (name, help, value) in gauges {

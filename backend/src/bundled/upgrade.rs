@@ -1,0 +1,25 @@
+//! Bringing a data folder's system tables up to the version of a newer server.
+
+use super::find::Installation;
+use super::layout::{Layout, entry};
+use std::io;
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Runs `mariadb-upgrade` against the running server.
+pub(crate) async fn run(installation: &Installation, layout: &Layout) -> io::Result<()> {
+    let program = installation
+        .sibling(&["mariadb-upgrade", "mysql_upgrade"])
+        .ok_or_else(|| io::Error::other("there is no mariadb-upgrade beside the server"))?;
+    let mut command = std::process::Command::new(&program);
+    installation.clean(&mut command);
+    let mut defaults = std::ffi::OsString::from("--defaults-file=");
+    defaults.push(layout.path(entry::CLIENT));
+    command.arg(defaults).arg("--force").stdin(Stdio::null());
+    let output = Command::from(command).kill_on_drop(true).output().await?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(format!("{} failed ({}): {}", program.display(), output.status, said.trim())))
+}

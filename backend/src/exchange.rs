@@ -1,0 +1,105 @@
+//! Small exchanges that the proxy has with a server on a session's own connection: whole packets, small answers.
+
+use std::io;
+use std::time::Duration;
+
+use wire::codec::Reader;
+use wire::packet::{self, HEADER, Header};
+use wire::{Capabilities, Command, ErrPacket, ProtocolError, Query, SqlError};
+
+use crate::buffer::{Buffer, SMALL};
+use crate::connection::Connection;
+use crate::stream::Stream;
+
+/// The longest packet that such an exchange takes, in bytes.
+const LONGEST: usize = 1 << 20;
+
+/// Why an exchange failed.
+#[derive(Debug, thiserror::Error)]
+pub enum ExchangeError {
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Io(#[from] io::Error),
+    /// The server broke the protocol.
+    #[error("not understood: {0}")]
+    Protocol(#[from] ProtocolError),
+    /// The server answered with an error.
+    #[error("{0}")]
+    Server(SqlError),
+    /// No answer in time.
+    #[error("no answer within {0:?}")]
+    Timeout(Duration),
+}
+
+/// Reads one whole packet: its payload and sequence id.
+///
+/// # Errors
+/// `Io` when the connection breaks, `Protocol` for a packet of more than a megabyte.
+pub async fn read_packet(stream: &mut Stream, input: &mut Buffer) -> Result<(Vec<u8>, u8), ExchangeError> {
+    loop {
+        let bytes = input.filled();
+        if let Some(Header { len, seq }) = Header::parse(bytes) {
+            if len > LONGEST {
+                return Err(ProtocolError::TooLong { max: LONGEST }.into());
+            }
+            if let Some(payload) = bytes.get(HEADER..HEADER + len) {
+                let payload = payload.to_vec();
+                input.consume(HEADER + len);
+                return Ok((payload, seq));
+            }
+        }
+        let want = packet::needed(input.filled()).max(SMALL);
+        if stream.read(input, want).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+        }
+    }
+}
+
+/// Writes text statements, one packet each, in one go.
+///
+/// # Errors
+/// `Io` when the connection breaks.
+pub async fn send_queries(connection: &mut Connection, texts: &[&str]) -> Result<(), ExchangeError> {
+    let mut out = Vec::new();
+    for text in texts {
+        let mut seq = 0;
+        packet::build(&mut out, &mut seq, |out| {
+            Command::Query(Query::new(text.as_bytes())).write(connection.capabilities, out);
+        });
+    }
+    Ok(connection.stream.write_all(&out).await?)
+}
+
+/// Reads one answer to its end and returns its first row; nothing for an answer without rows.
+///
+/// # Errors
+/// See [`ExchangeError`]. After `Server` the connection is in order.
+pub async fn first_row(connection: &mut Connection) -> Result<Vec<Option<Vec<u8>>>, ExchangeError> {
+    let deprecate = connection.capabilities.contains(Capabilities::DEPRECATE_EOF);
+    let Connection { stream, input, .. } = connection;
+    let (head, _) = read_packet(stream, input).await?;
+    let columns = match head.first() {
+        Some(&wire::reply::OK) => return Ok(Vec::new()),
+        Some(&wire::reply::ERR) => return Err(ExchangeError::Server(ErrPacket::parse(&head)?.to_error())),
+        _ => Reader::new(&head).lenenc()?,
+    };
+    for _ in 0..columns.saturating_add(u64::from(!deprecate)) {
+        read_packet(stream, input).await?;
+    }
+    let mut first = None;
+    loop {
+        let (payload, _) = read_packet(stream, input).await?;
+        match payload.first() {
+            Some(&wire::reply::ERR) => return Err(ExchangeError::Server(ErrPacket::parse(&payload)?.to_error())),
+            // A row that starts so has a first column of 16 MB and more, which no answer here has.
+            Some(&wire::reply::EOF) => return Ok(first.unwrap_or_default()),
+            _ if first.is_none() => {
+                let mut reader = Reader::new(&payload);
+                let row: Result<Vec<_>, ProtocolError> =
+                    (0..columns).map(|_| Ok(reader.nullable_bytes()?.map(<[u8]>::to_vec))).collect();
+                first = Some(row?);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Decides what happens to one command, sends it on, and relays its answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use backend::catalog::Ddl;
+use router::plan::Plan;
+use sql::{Marks, Verb};
+use wire::follow::Expect;
+use wire::packet::{self, HEADER, Header};
+use wire::{Command, SqlError, code};
+
+use super::relay::Answer;
+use super::view::Certainty;
+use super::{End, PreparedStatement, Session};
+use crate::planner::Planned;
+use crate::stats::{Activity, Counter};
+
+/// What follows after a command was sent on.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// The backend's answer is relayed.
+    Relay {
+        expect: Expect,
+        /// What is counted under its digest.
+        counted: Option<Arc<Planned>>,
+        /// Another text than the client's is running.
+        rewritten: bool,
+    },
+    /// The client was answered, or no answer is due.
+    Answered,
+}
+
+impl Next {
+    const fn plain(expect: Expect) -> Self {
+        Self::Relay { expect, counted: None, rewritten: false }
+    }
+}
+
+impl Session {
+    /// One command that is whole in the client's buffer.
+    pub(super) async fn command(&mut self, header: Header) -> Result<(), End> {
+        let started = Instant::now();
+        let extent = HEADER + header.len;
+        // The buffer leaves the session while it is looked at, so that the bytes can be borrowed and sent as they are.
+        let mut input = std::mem::take(&mut self.client.input);
+        let bytes = input.filled().get(..extent).unwrap_or_default();
+        let payload = bytes.get(HEADER..).unwrap_or_default();
+        let next = self.dispatch(header, bytes, payload).await;
+        input.consume(extent);
+        self.client.input = input;
+        let Next::Relay { expect, counted, rewritten } = next? else { return Ok(()) };
+        // Declared before the relay: the catalog is in doubt until the answer has come, or the session is lost.
+        let _ddl = counted.as_ref().and_then(|planned| self.doubt_catalog(planned));
+        let answer = self.relay(expect).await?;
+        self.settle(expect, counted, rewritten, started, answer);
+        Ok(())
+    }
+
+    async fn dispatch(&mut self, header: Header, bytes: &[u8], payload: &[u8]) -> Result<Next, End> {
+        let command = Command::parse(payload, self.client.identity.capabilities).map_err(End::ClientProtocol)?;
+        self.member.begin(activity(&command));
+        match command {
+            Command::Quit => Err(End::Quit),
+            Command::Query(query) => self.query(header, bytes, query.text).await,
+            Command::StmtPrepare(text) => self.prepare(bytes, text).await,
+            Command::StmtExecute(wire::StmtExecute { id, .. }) | Command::StmtBulkExecute { id, .. } => {
+                let counted = self.prepared.get(&id).map(|statement| statement.planned.clone());
+                self.send_server(bytes).await?;
+                Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
+            }
+            Command::StmtClose(id) => {
+                self.prepared.remove(&id);
+                self.forward(bytes, Expect::None).await
+            }
+            Command::ProcessKill(id) => self.process_kill(header, id).await,
+            Command::ChangeUser(_) => self.change_user(header, payload).await,
+            Command::ResetConnection => self.reset_connection(bytes).await,
+            Command::BinlogDump(_) | Command::BinlogDumpGtid(_) | Command::RegisterReplica(_) => {
+                let text = "replication does not go through the proxy; connect the replica to its server directly";
+                self.refuse(header, &SqlError::new(code::UNKNOWN_COM, text)).await
+            }
+            Command::Unknown(byte) => {
+                let text = format!("Unknown command (0x{byte:02x})");
+                self.refuse(header, &SqlError::new(code::UNKNOWN_COM, text)).await
+            }
+            other => self.forward(bytes, other.expect()).await,
+        }
+    }
+
+    async fn forward(&mut self, bytes: &[u8], expect: Expect) -> Result<Next, End> {
+        self.send_server(bytes).await?;
+        Ok(if expect == Expect::None { Next::Answered } else { Next::plain(expect) })
+    }
+
+    /// Answers with an error; the session lives on.
+    pub(super) async fn refuse(&mut self, header: Header, error: &SqlError) -> Result<Next, End> {
+        self.send_error(header.seq.wrapping_add(1), error).await?;
+        Ok(Next::Answered)
+    }
+
+    async fn query(&mut self, header: Header, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
+        let Some(planned) = self.plan(text).await? else { return self.forward(bytes, Expect::Query).await };
+        let shared = self.shared.clone();
+        match planned.plan() {
+            Plan::Refused(error) => return self.refuse(header, error).await,
+            Plan::Local => return self.local(header, text).await,
+            Plan::Forward(_) if planned.verb() == Verb::Kill => return self.kill(header, bytes, text, planned).await,
+            Plan::Forward(_) => shared.stats.totals.add(Counter::Forwarded, 1),
+            Plan::Rewritten(plan) => {
+                let mut new = std::mem::take(&mut self.scratch);
+                new.clear();
+                let fits = shared.planner.render(plan, text, self.view.flavor, &mut new);
+                if fits {
+                    let sent = self.send_query(header, &new).await;
+                    self.scratch = new;
+                    self.scratch.clear();
+                    sent?;
+                    shared.stats.totals.add(Counter::Rewritten, 1);
+                    return Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: true });
+                }
+                self.scratch = new;
+                self.scratch.clear();
+                shared.stats.totals.add(Counter::Forwarded, 1);
+            }
+        }
+        self.send_server(bytes).await?;
+        Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: false })
+    }
+
+    /// Sends another text in place of the client's.
+    pub(super) async fn send_query(&mut self, header: Header, text: &[u8]) -> Result<(), End> {
+        let mut bytes = std::mem::take(&mut self.out);
+        bytes.clear();
+        let mut seq = header.seq;
+        packet::build(&mut bytes, &mut seq, |out| {
+            Command::Query(wire::Query::new(text)).write(self.server.capabilities, out);
+        });
+        let sent = self.send_server(&bytes).await;
+        bytes.clear();
+        self.out = bytes;
+        sent
+    }
+
+    /// The plan for a text; `None` where no text is looked at.
+    async fn plan(&mut self, text: &[u8]) -> Result<Option<Arc<Planned>>, End> {
+        if self.shared.passthrough {
+            return Ok(None);
+        }
+        let shared = self.shared.clone();
+                let mut planned = shared.planner.plan(&shared, &self.view.question(text));
+        if matches!(planned.plan(), Plan::Rewritten(_)) && self.view.certainty == Certainty::Ask {
+            self.ask_settings().await?;
+                        planned = shared.planner.plan(&shared, &self.view.question(text));
+        }
+        if self.view.certainty == Certainty::Lost && matches!(planned.plan(), Plan::Rewritten(_)) {
+            planned = planned.untouched();
+        }
+        if planned.marks().contains(Marks::SYS_VAR) || planned.verb() == Verb::Set {
+            self.notice_tracking(text);
+        }
+        self.member.digest(planned.digest());
+        Ok(Some(planned))
+    }
+
+    /// A client that sets the tracking itself would blind the proxy.
+    fn notice_tracking(&mut self, text: &[u8]) {
+        const NAME: &[u8] = b"session_track";
+        if text.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME)) {
+            self.view.certainty = Certainty::Lost;
+        }
+    }
+
+    /// Prepared statements go on as they came: a rewritten one would outlive the catalog that it was proven by.
+    async fn prepare(&mut self, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
+        let planned = self.plan(text).await?;
+        if let Some(planned) = &planned
+            && let Plan::Local = planned.plan()
+        {
+            let error = SqlError::new(1295, "This command is not supported in the prepared statement protocol yet");
+            self.send_error(1, &error).await?;
+            return Ok(Next::Answered);
+        }
+        self.send_server(bytes).await?;
+        Ok(Next::Relay { expect: Expect::Prepare, counted: planned, rewritten: false })
+    }
+
+    /// While DDL runs, and after it until the catalog was read again, no rewrite relies on the catalog.
+    fn doubt_catalog(&self, planned: &Planned) -> Option<Ddl> {
+        let marks = planned.marks();
+        let ddl = matches!(planned.verb(), Verb::Ddl)
+            || (marks.contains(Marks::MULTI) && !marks.contains(Marks::COMPOUND))
+            || marks.contains(Marks::EXECUTABLE_COMMENT) && !planned.verb().is_query();
+        ddl.then(|| self.shared.home().catalog.ddl_began())
+    }
+
+    /// Counts an answered command.
+    fn settle(
+        &mut self,
+        expect: Expect,
+        counted: Option<Arc<Planned>>,
+        rewritten: bool,
+        started: Instant,
+        answer: Answer,
+    ) {
+        let elapsed = started.elapsed();
+        let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
+        let totals = &self.shared.stats.totals;
+        totals.query(micros, answer.error);
+        totals.add(Counter::BytesOut, answer.bytes);
+        if answer.error && self.view.certainty == Certainty::Sure {
+            self.view.certainty = Certainty::Ask;
+        }
+        let Some(planned) = counted else { return };
+        if expect == Expect::Prepare {
+            if let Some(id) = answer.prepared {
+                self.prepared.insert(id, PreparedStatement { planned });
+            }
+            return;
+        }
+        if let Some(stats) = planned.stats() {
+            stats.record(elapsed, answer.error, answer.bytes);
+            if rewritten {
+                stats.rewritten();
+            }
+        }
+        planned.count_rules(rewritten);
+        if planned.may_shadow() {
+            self.view.shadow();
+        }
+        if matches!(planned.verb(), Verb::Call | Verb::Execute | Verb::Other) {
+            self.shared.home().catalog.invalidate();
+        }
+    }
+}
+
+const fn activity(command: &Command<'_>) -> Activity {
+    match command {
+        Command::Query(_) => Activity::Query,
+        Command::StmtPrepare(_) => Activity::Prepare,
+        Command::StmtExecute(_) | Command::StmtBulkExecute { .. } | Command::StmtFetch { .. } => Activity::Execute,
+        _ => Activity::Other,
+    }
+}

@@ -1,0 +1,160 @@
+//! Relays one answer from the backend to the client: by packet headers, in chunks as large as they come.
+//!
+//! What needs no change is written from the buffer that it was read into. What must be rebuilt for the client's
+//! capabilities goes through `out`, in order. The backend is read only after the client took what came before, so a slow
+//! client slows the backend and a session holds two buffers at most.
+
+use backend::buffer::{LARGE, SMALL};
+use wire::follow::{Expect, Follower, Kind, Step};
+
+use super::translate::Change;
+use super::{End, Session};
+
+/// Why a walk over an answer paused.
+#[derive(Debug, Clone, Copy)]
+enum Pause {
+    /// So many bytes must be in hand before it goes on.
+    Need(usize),
+    /// The client's file is due.
+    Infile,
+    /// The answer is complete.
+    Done,
+}
+
+/// What an answer was.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Answer {
+    /// An ERR packet ended it.
+    pub(super) error: bool,
+    /// Bytes sent to the client.
+    pub(super) bytes: u64,
+    /// The statement that a PREPARE made.
+    pub(super) prepared: Option<u32>,
+    /// The sequence id of the last EOF packet that was put in.
+    eof: Option<u8>,
+}
+
+impl Session {
+    /// Relays the answer to the command that was just sent.
+    ///
+    /// # Errors
+    /// [`End`] when either side is lost, or the backend broke the protocol.
+    pub(super) async fn relay(&mut self, expect: Expect) -> Result<Answer, End> {
+        let mut follower = Follower::new(expect, self.server.capabilities);
+        let mut answer = Answer::default();
+        // EOF packets that were put into this answer so far: what comes later carries higher sequence ids.
+        let mut shift = 0u8;
+        loop {
+            let (passed, pause) = self.walk(&mut follower, &mut answer, &mut shift)?;
+            // What goes out may end inside a packet, where nothing can be put in between.
+            self.next_seq = None;
+            answer.bytes += self.flush(passed).await?;
+            self.next_seq = follower.at_boundary().then(|| {
+                let next = follower.next_seq();
+                if answer.eof == Some(next) { next.wrapping_add(1) } else { next }
+            });
+            match pause {
+                Pause::Done => break,
+                Pause::Need(need) => self.fill_from_server(need).await?,
+                Pause::Infile => {
+                    self.relay_infile(shift).await?;
+                    follower.infile_done();
+                }
+            }
+        }
+        if !follower.status().is_empty() {
+            self.status = follower.status();
+        }
+        Ok(answer)
+    }
+
+    /// Walks over what is in hand. Returns how many bytes at the front of the backend's buffer go on as they are, behind
+    /// what `out` holds, and why the walk paused.
+    fn walk(
+        &mut self,
+        follower: &mut Follower,
+        answer: &mut Answer,
+        shift: &mut u8,
+    ) -> Result<(usize, Pause), End> {
+        let mut passed = 0;
+        loop {
+            let rest = self.server.input.filled_mut().get_mut(passed..).unwrap_or_default();
+            match follower.step_mut(rest, *shift) {
+                Step::Pass(n) => passed += n,
+                Step::Need(n) => return Ok((passed, Pause::Need(n))),
+                Step::Done => return Ok((passed, Pause::Done)),
+                Step::Violation(error) => return Err(End::BackendProtocol(error)),
+                Step::EndOfColumns => {
+                    if self.translation.inserts_eof() {
+                        self.stage(passed);
+                        passed = 0;
+                        answer.eof = Some(follower.next_seq());
+                        self.translation.write_eof(follower.next_seq(), self.status, &mut self.out);
+                        *shift = shift.wrapping_add(1);
+                    }
+                }
+                Step::Packet { kind, len } => {
+                    match kind {
+                        Kind::Err => answer.error = true,
+                        Kind::PrepareOk { id, .. } => answer.prepared = Some(id),
+                        _ => {}
+                    }
+                    let packet = rest.get(..len).unwrap_or_default();
+                    self.scratch.clear();
+                    let change = self
+                        .translation
+                        .control(kind, packet, &mut self.view, &mut self.scratch)
+                        .map_err(End::BackendProtocol)?;
+                    match change {
+                        Change::Keep => passed += len,
+                        Change::Replace => {
+                            self.stage(passed);
+                            passed = 0;
+                            self.out.extend_from_slice(&self.scratch);
+                            self.server.input.consume(len);
+                        }
+                    }
+                    if kind == Kind::LocalInfile {
+                        return Ok((passed, Pause::Infile));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves the first `n` bytes in hand from the backend's buffer behind what waits in `out`.
+    fn stage(&mut self, n: usize) {
+        self.out.extend_from_slice(self.server.input.filled().get(..n).unwrap_or_default());
+        self.server.input.consume(n);
+    }
+
+    /// Sends what waits in `out` and the first `n` bytes of the backend's buffer; returns the count of bytes.
+    async fn flush(&mut self, n: usize) -> Result<u64, End> {
+        let mut sent = n;
+        if self.out.is_empty() {
+            let bytes = self.server.input.filled().get(..n).unwrap_or_default();
+            if !bytes.is_empty() {
+                self.client.stream.write_all(bytes).await.map_err(End::ClientLost)?;
+            }
+            self.server.input.consume(n);
+        } else {
+            self.stage(n);
+            sent = self.out.len();
+            self.client.stream.write_all(&self.out).await.map_err(End::ClientLost)?;
+            self.out.clear();
+        }
+        Ok(sent as u64)
+    }
+
+    /// Reads from the backend until `need` bytes are in hand.
+    async fn fill_from_server(&mut self, need: usize) -> Result<(), End> {
+        while self.server.input.len() < need {
+            let read = self.read_server(self.chunk.max(need)).await?;
+            // A read that fills the buffer means that more is on its way: larger pieces from now on.
+            if read >= SMALL {
+                self.chunk = LARGE;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,106 @@
+//! Rebuilds control packets for a client whose capabilities differ from the backend connection's. Pure.
+//!
+//! Backend connections always speak SESSION_TRACK and DEPRECATE_EOF. A client that knows neither gets an EOF after its
+//! columns and after its rows, and OK packets without state changes.
+
+use wire::follow::Kind;
+use wire::packet::{self, HEADER, Header};
+use wire::track::{Record, records};
+use wire::{Capabilities, EofPacket, OkPacket, ProtocolError, Status};
+
+use super::view::View;
+
+/// Variables that the proxy asks the server to track for itself, whether or not the client would hear of them.
+pub(crate) const OWN_VARIABLES: &str = "sql_mode";
+
+/// What becomes of a control packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It goes on as it is.
+    Keep,
+    /// What was written to the buffer goes instead.
+    Replace,
+}
+
+/// How a backend's answers become the client's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Translation {
+    client: Capabilities,
+    server: Capabilities,
+    /// The server tracks [`OWN_VARIABLES`] by itself, so the client hears of them.
+    tracked_anyway: bool,
+}
+
+impl Translation {
+    pub(super) const fn new(client: Capabilities, server: Capabilities, tracked_anyway: bool) -> Self {
+        Self { client, server, tracked_anyway }
+    }
+
+    /// Whether the client waits for an EOF packet where the backend sends none.
+    pub(super) const fn inserts_eof(&self) -> bool {
+        self.server.contains(Capabilities::DEPRECATE_EOF) && !self.client.contains(Capabilities::DEPRECATE_EOF)
+    }
+
+    /// Appends the EOF packet that this client waits for behind column definitions.
+    pub(super) fn write_eof(&self, mut seq: u8, status: Status, out: &mut Vec<u8>) {
+        // Between definitions and rows neither more results nor state changes are announced.
+        let status = status - (Status::MORE_RESULTS_EXISTS | Status::SESSION_STATE_CHANGED);
+        packet::build(out, &mut seq, |out| EofPacket { warnings: 0, status }.write(out));
+    }
+
+    /// Looks at one control packet, header included: takes the session's state from it, and writes what the client gets
+    /// in its place to `out` if that differs.
+    pub(super) fn control(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        view: &mut View,
+        out: &mut Vec<u8>,
+    ) -> Result<Change, ProtocolError> {
+        let is_end = match kind {
+            Kind::Ok => false,
+            Kind::EndOfRows => true,
+            _ => return Ok(Change::Keep),
+        };
+        let (header, payload) = bytes.split_at_checked(HEADER).ok_or(ProtocolError::Truncated)?;
+        let ok = OkPacket::parse(payload, self.server)?;
+        let mut hidden = false;
+        if !ok.changes.is_empty() {
+            for record in records(ok.changes) {
+                let record = record?;
+                view.apply(&record);
+                hidden |= !self.tracked_anyway && is_own(&record);
+            }
+        }
+        let end_differs = is_end && self.inserts_eof();
+        let loses_changes =
+            !self.client.contains(Capabilities::SESSION_TRACK) && ok.status.contains(Status::SESSION_STATE_CHANGED);
+        if !end_differs && !loses_changes && !hidden {
+            return Ok(Change::Keep);
+        }
+        let mut seq = Header::parse(header).ok_or(ProtocolError::Truncated)?.seq;
+        let kept = if hidden { without_own(ok.changes)? } else { Vec::new() };
+        let ok = OkPacket { changes: if hidden { &kept } else { ok.changes }, ..ok };
+        packet::build(out, &mut seq, |out| match is_end {
+            true => ok.write_end(self.client, out),
+            false => ok.write(self.client, out),
+        });
+        Ok(Change::Replace)
+    }
+}
+
+fn is_own(record: &Record<'_>) -> bool {
+    matches!(record, Record::SystemVariable { name, .. } if name.eq_ignore_ascii_case(OWN_VARIABLES.as_bytes()))
+}
+
+/// State changes without those that only the proxy asked for.
+fn without_own(changes: &[u8]) -> Result<Vec<u8>, ProtocolError> {
+    let mut kept = Vec::with_capacity(changes.len());
+    for record in records(changes) {
+        let record = record?;
+        if !is_own(&record) {
+            record.write(&mut kept);
+        }
+    }
+    Ok(kept)
+}
