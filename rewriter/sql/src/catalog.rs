@@ -378,3 +378,6 @@ impl Key {
             })
     }
 }
+
+#[cfg(test)]
+mod tests;

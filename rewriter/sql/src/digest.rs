@@ -304,3 +304,6 @@ impl OwnedScan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -167,3 +167,6 @@ impl Precondition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,10 @@
 //! What is known of a statement: the values that guards, the router and the pool decide by.
 
+mod collect;
+mod functions;
+
+pub use functions::purity;
+
 use crate::verb::Verb;
 
 /// A truth of three values; only `Yes` proves anything.
@@ -89,7 +94,7 @@ pub struct TableUse {
     pub alias: Option<String>,
     /// Read or write.
     pub access: Access,
-    /// 0 for the outermost query, one more for each subquery around it.
+    /// 0 for the outermost query, one more for each subquery around it; a parenthesised branch of a UNION counts as one.
     pub depth: u32,
 }
 
@@ -157,3 +162,6 @@ pub struct Facts {
     /// effects. Unknown where an unknown function is called (a view may hide one as well; that is the catalog's business).
     pub deterministic: Truth,
 }
+
+#[cfg(test)]
+mod tests;

@@ -180,45 +180,17 @@ impl CharsetClass {
     /// Numbers from `information_schema.COLLATIONS` of MariaDB 10.11 and MySQL 9.7.
     pub fn of_collation(id: u16) -> CharsetClass {
         match id {
-            33 | 45 | 46 | 76 | 83 | 192..=247 | 255..=323 => CharsetClass::Utf8,
-            // MariaDB: uca1400 of utf8mb3 and utf8mb4, 256 numbers each.
-            2048..=2559 => CharsetClass::Utf8,
-            // MariaDB: NOPAD twins carry the number of the padded one plus 1024; the utf8 UCA and named
-            // collations of MariaDB live from 576.
-            1057 | 1069 | 1070 | 1107 | 1216..=1271 | 576..=639 => CharsetClass::Utf8,
-            3..=11
-            | 14..=16
-            | 18
-            | 20..=23
-            | 25..=27
-            | 29..=32
-            | 34
-            | 36..=44
-            | 47..=53
-            | 57..=59
-            | 63..=75
-            | 77..=82
-            | 89
-            | 92..=94
-            | 99 => CharsetClass::SingleByte,
-            1025..=1123 => match id - 1024 {
-                base @ (3..=11
-                | 14..=16
-                | 18
-                | 20..=23
-                | 25..=27
-                | 29..=32
-                | 34
-                | 36..=44
-                | 47..=53
-                | 57..=59
-                | 63..=75
-                | 77..=82
-                | 89
-                | 92..=94
-                | 99) => CharsetClass::of_collation(base),
-                _ => CharsetClass::Unsafe,
-            },
+            33 | 45 | 46 | 76 | 83 | 192..=215 | 223..=247 | 255..=271 | 273..=275 | 277..=294 | 296..=298 | 300
+            | 303..=323 => CharsetClass::Utf8,
+            // MariaDB: Croatian and Myanmar, NOPAD twins (the padded one's number plus 1024), uca1400.
+            576..=578 | 608..=610 | 1057 | 1069 | 1070 | 1107 | 1216 | 1238 | 1248 | 1270 | 2048..=2215
+            | 2232..=2247 | 2304..=2471 | 2488..=2503 => CharsetClass::Utf8,
+            2..=9 | 11 | 14..=16 | 18 | 20..=23 | 25..=27 | 29..=32 | 34 | 36..=44 | 47..=53 | 57..=59 | 63..=75
+            | 77..=81 | 89 | 92..=94 | 99 => CharsetClass::SingleByte,
+            1027 | 1028 | 1030..=1033 | 1035 | 1040 | 1042 | 1046 | 1049 | 1050 | 1054 | 1056 | 1060..=1065 | 1067
+            | 1071 | 1074 | 1075 | 1077 | 1081..=1083 | 1088..=1099 | 1101..=1105 | 1113 | 1116 | 1117 => {
+                CharsetClass::SingleByte
+            }
             _ => CharsetClass::Unsafe,
         }
     }
@@ -259,3 +231,6 @@ impl Flavor {
         Flavor { mode, ..self }
     }
 }
+
+#[cfg(test)]
+mod tests;

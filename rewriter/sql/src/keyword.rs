@@ -368,3 +368,6 @@ impl Keyword {
         (self as usize) < FOLDED
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -504,3 +504,6 @@ impl Iterator for Lexer<'_> {
         Some(Token { kind, start: start as u32, end: end as u32 })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -196,3 +196,6 @@ impl Statement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,6 +84,16 @@ fn interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     }))
 }
 
+/// An interval that an operator follows is refused: MariaDB reads `INTERVAL 1 DAY + a = b` as
+/// `INTERVAL 1 DAY + (a = b)`.
+fn leading_interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let found = interval(parser)?;
+    match parser.peek_token_ref().token {
+        Token::Plus => Err(ParserError::ParserError("an interval before + is not covered".to_owned())),
+        _ => Ok(found),
+    }
+}
+
 fn is_word(token: &Token, word: Word) -> bool {
     matches!(token, Token::Word(found) if found.keyword == word)
 }
@@ -113,7 +123,7 @@ impl Dialect for MySql {
                         format: None,
                     })
                 }
-                Word::INTERVAL => interval(parser),
+                Word::INTERVAL => leading_interval(parser),
                 Word::NoKeyword
                     if word.value.starts_with('@')
                         && word.quote_style.is_none()

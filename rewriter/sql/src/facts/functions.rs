@@ -1,0 +1,77 @@
+//! Which built-in functions may do what. A name that is not here is a stored or loadable function.
+
+use super::Purity;
+
+const STATEMENT: &[&str] = &[
+    "NOW", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "CURDATE", "CURRENT_DATE", "CURTIME", "CURRENT_TIME",
+    "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "UNIX_TIMESTAMP", "CURRENT_USER", "USER", "SESSION_USER", "SYSTEM_USER",
+    "CURRENT_ROLE", "DATABASE", "SCHEMA", "VERSION",
+];
+
+const SESSION: &[&str] = &[
+    "CONNECTION_ID", "FOUND_ROWS", "ROW_COUNT", "LAST_INSERT_ID", "LASTVAL", "IS_FREE_LOCK", "IS_USED_LOCK", "ROWNUM",
+    "PS_CURRENT_THREAD_ID", "PS_THREAD_ID", "ICU_VERSION",
+];
+
+const VOLATILE: &[&str] = &[
+    "RAND", "RANDOM_BYTES", "UUID", "UUID_SHORT", "UUID_V4", "UUID_V7", "SYS_GUID", "SYSDATE", "NEXTVAL",
+];
+
+const EFFECT: &[&str] = &[
+    "SLEEP", "BENCHMARK", "GET_LOCK", "RELEASE_LOCK", "RELEASE_ALL_LOCKS", "LOAD_FILE", "SETVAL", "MASTER_POS_WAIT",
+    "SOURCE_POS_WAIT", "MASTER_GTID_WAIT", "WAIT_FOR_EXECUTED_GTID_SET", "ENCRYPT", "DES_ENCRYPT", "DES_DECRYPT",
+];
+
+pub(super) const AGGREGATES: &[&str] = &[
+    "COUNT", "SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT", "STD", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE",
+    "VAR_POP", "VAR_SAMP", "BIT_AND", "BIT_OR", "BIT_XOR", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "ANY_VALUE", "ST_COLLECT",
+];
+
+/// Values of arguments alone, the session's time zone, locale and character set included: these are fixed within a
+/// statement as well.
+const PURE: &[&str] = &[
+    "ABS", "ACOS", "ADDDATE", "ADDTIME", "ADD_MONTHS", "ASCII", "ASIN", "ATAN", "ATAN2", "BIN", "BINARY", "BIN_TO_UUID",
+    "BIT_COUNT", "BIT_LENGTH", "CAST", "CEIL", "CEILING", "CHAR", "CHARACTER_LENGTH", "CHARSET", "CHAR_LENGTH", "CHR",
+    "COALESCE", "COERCIBILITY", "COLLATION", "COMPRESS", "CONCAT", "CONCAT_WS", "CONV", "CONVERT", "CONVERT_TZ", "COS",
+    "COT", "CRC32", "CRC32C", "CUME_DIST", "DATE", "DATEDIFF", "DATE_ADD", "DATE_FORMAT", "DATE_SUB", "DAY", "DAYNAME",
+    "DAYOFMONTH", "DAYOFWEEK", "DAYOFYEAR", "DEFAULT", "DEGREES", "DENSE_RANK", "ELT", "EXP", "EXPORT_SET", "EXTRACT",
+    "EXTRACTVALUE", "FIELD", "FIND_IN_SET", "FIRST_VALUE", "FLOOR", "FORMAT", "FORMAT_BYTES", "FORMAT_PICO_TIME",
+    "FROM_BASE64", "FROM_DAYS", "FROM_UNIXTIME", "GET_FORMAT", "GREATEST", "GROUPING", "HEX", "HOUR", "IF", "IFNULL",
+    "INET6_ATON", "INET6_NTOA", "INET_ATON", "INET_NTOA", "INSERT", "INSTR", "ISNULL", "IS_IPV4", "IS_IPV4_COMPAT",
+    "IS_IPV4_MAPPED", "IS_IPV6", "IS_UUID", "JSON_ARRAY", "JSON_ARRAY_APPEND", "JSON_ARRAY_INSERT", "JSON_COMPACT",
+    "JSON_CONTAINS", "JSON_CONTAINS_PATH", "JSON_DEPTH", "JSON_DETAILED", "JSON_EQUALS", "JSON_EXISTS", "JSON_EXTRACT",
+    "JSON_INSERT", "JSON_KEYS", "JSON_LENGTH", "JSON_LOOSE", "JSON_MERGE", "JSON_MERGE_PATCH", "JSON_MERGE_PRESERVE",
+    "JSON_NORMALIZE", "JSON_OBJECT", "JSON_OVERLAPS", "JSON_PRETTY", "JSON_QUERY", "JSON_QUOTE", "JSON_REMOVE",
+    "JSON_REPLACE", "JSON_SEARCH", "JSON_SET", "JSON_STORAGE_SIZE", "JSON_TYPE", "JSON_UNQUOTE", "JSON_VALID",
+    "JSON_VALUE", "LAG", "LAST_DAY", "LAST_VALUE", "LCASE", "LEAD", "LEAST", "LEFT", "LENGTH", "LENGTHB", "LN", "LOCATE",
+    "LOG", "LOG10", "LOG2", "LOWER", "LPAD", "LTRIM", "MAKEDATE", "MAKETIME", "MAKE_SET", "MD5", "MEDIAN", "MICROSECOND",
+    "MID", "MINUTE", "MOD", "MONTH", "MONTHNAME", "NAME_CONST", "NATURAL_SORT_KEY", "NTH_VALUE", "NTILE", "NULLIF", "NVL",
+    "NVL2", "OCT", "OCTET_LENGTH", "ORD", "PERCENTILE_CONT", "PERCENTILE_DISC", "PERCENT_RANK", "PERIOD_ADD",
+    "PERIOD_DIFF", "PI", "POSITION", "POW", "POWER", "QUARTER", "QUOTE", "RADIANS", "RANK", "REGEXP_INSTR", "REGEXP_LIKE",
+    "REGEXP_REPLACE", "REGEXP_SUBSTR", "REPEAT", "REPLACE", "REVERSE", "RIGHT", "ROUND", "ROW", "ROW_NUMBER", "RPAD",
+    "RTRIM", "SECOND", "SEC_TO_TIME", "SFORMAT", "SHA", "SHA1", "SHA2", "SIGN", "SIN", "SOUNDEX", "SPACE", "SQRT",
+    "STRCMP", "STR_TO_DATE", "SUBDATE", "SUBSTR", "SUBSTRING", "SUBSTRING_INDEX", "SUBTIME", "TAN", "TIME", "TIMEDIFF",
+    "TIMESTAMP", "TIMESTAMPADD", "TIMESTAMPDIFF", "TIME_FORMAT", "TIME_TO_SEC", "TO_BASE64", "TO_CHAR", "TO_DAYS",
+    "TO_SECONDS", "TRIM", "TRUNCATE", "UCASE", "UNCOMPRESS", "UNCOMPRESSED_LENGTH", "UNHEX", "UPDATEXML", "UPPER",
+    "UUID_TO_BIN", "VALUE", "VALUES", "WEEK", "WEEKDAY", "WEEKOFYEAR", "WEIGHT_STRING", "YEAR", "YEARWEEK",
+];
+
+/// What a call of that name may do; `name` in upper case, without a schema.
+pub fn purity(name: &str, arguments: usize) -> Purity {
+    let has = |list: &[&str]| list.contains(&name);
+    if name == "LAST_INSERT_ID" && arguments > 0 {
+        Purity::Effect
+    } else if has(PURE) || has(AGGREGATES) || name.starts_with("ST_") {
+        Purity::Pure
+    } else if has(STATEMENT) {
+        Purity::Statement
+    } else if has(SESSION) {
+        Purity::Session
+    } else if has(VOLATILE) {
+        Purity::Volatile
+    } else if has(EFFECT) {
+        Purity::Effect
+    } else {
+        Purity::Unknown
+    }
+}
