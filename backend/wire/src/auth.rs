@@ -39,7 +39,7 @@ pub fn nonce() -> Result<Nonce, AuthError> {
     let mut nonce = [0; SCRAMBLE];
     getrandom::fill(&mut nonce).map_err(|_| AuthError::Random)?;
     for byte in &mut nonce {
-        // 0x25 to 0x7E: 90 values, so that no value is favoured by more than one part in 85.
+        // 0x25 to 0x7E. Three of 256 bytes at most become the same one, so 20 of them hold 128 bits.
         *byte = 0x25 + *byte % 90;
     }
     Ok(nonce)

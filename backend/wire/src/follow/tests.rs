@@ -361,8 +361,9 @@ fn progress_reports_pass() {
 /// Rows whose first column is as long as a whole packet start with 0xFE, as the end of rows does.
 #[test]
 fn rows_of_16_megabytes() {
-    for caps in [NEW, OLD] {
-        for len in [MAX_PAYLOAD - 1, MAX_PAYLOAD, MAX_PAYLOAD + 1, 2 * MAX_PAYLOAD, 2 * MAX_PAYLOAD + 7] {
+    let lens = [MAX_PAYLOAD - 1, MAX_PAYLOAD, MAX_PAYLOAD + 1, 2 * MAX_PAYLOAD, 2 * MAX_PAYLOAD + 7];
+    for (caps, lens) in [(NEW, &lens[..]), (OLD, &lens[3..])] {
+        for len in lens.iter().copied() {
             let mut reply = Reply::new(Expect::Query, caps);
             reply.count(1);
             reply.definitions(1, 20);
@@ -375,11 +376,8 @@ fn rows_of_16_megabytes() {
             reply.pass(b"\x01a");
             reply.end(Status::AUTOCOMMIT);
             let reply = reply.done();
-            for cuts in
-                [&[usize::MAX][..], &[1 << 16], &[MAX_PAYLOAD, 5], &[MAX_PAYLOAD + 40, 1, 1, 1, 1, 1, 1]]
-            {
-                check(&reply, cuts, 200);
-            }
+            check(&reply, &[1 << 18], 200);
+            check(&reply, &[MAX_PAYLOAD + 40, 1, 1, 1, 1, 1, 1], 200);
         }
     }
 }
@@ -482,6 +480,8 @@ fn reply() -> impl Strategy<Value = Reply> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
     #[test]
     fn any_cut_gives_the_same(
         reply in reply(),
