@@ -5,13 +5,12 @@ mod keep;
 mod load;
 mod stored;
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use sql::Product;
 
-pub use host::HostPattern;
+pub use host::{HostPattern, Order, Rank};
 pub use keep::{AccountsHandle, AccountsKeeper, keep};
 pub use load::{load, needed_grants};
 
@@ -101,12 +100,12 @@ pub struct Accounts {
     /// Sorted for each user name, the best first.
     by_user: HashMap<String, Vec<Entry>>,
     names: Names,
-    ranking: Ranking,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
     pattern: HostPattern,
+    rank: Rank,
     account: Account,
 }
 
@@ -118,38 +117,27 @@ enum Names {
     Skipped,
 }
 
-/// How a server ranks host parts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Ranking {
-    /// MariaDB: by the length of what comes before the first wildcard.
-    #[default]
-    Prefix,
-    /// MySQL 8: addresses and networks first, the narrowest of them first; then as MariaDB.
-    NetworksFirst,
-}
-
 impl Accounts {
     /// Sorts accounts as `product` does.
     #[must_use]
     pub fn new(product: Product, skip_name_resolve: bool, accounts: Vec<Account>) -> Self {
         let names = if skip_name_resolve { Names::Skipped } else { Names::Resolved };
-        let ranking = match product {
-            Product::MariaDb => Ranking::Prefix,
-            Product::MySql => Ranking::NetworksFirst,
+        let order = match product {
+            Product::MariaDb => Order::FewestMatches,
+            Product::MySql => Order::NetworksThenPrefix,
         };
         let mut by_user: HashMap<String, Vec<Entry>> = HashMap::new();
         for account in accounts {
             let pattern = HostPattern::parse(&account.host);
-            by_user.entry(account.user.clone()).or_default().push(Entry { pattern, account });
+            let rank = pattern.rank(order);
+            by_user.entry(account.user.clone()).or_default().push(Entry { pattern, rank, account });
         }
         for entries in by_user.values_mut() {
-            // Equal ranks: MariaDB orders `localhost` before the loopback's address, by the text downwards.
-            entries.sort_by(|a, b| {
-                let rank = |entry: &Entry| Reverse(entry.pattern.rank(ranking == Ranking::NetworksFirst));
-                rank(a).cmp(&rank(b)).then_with(|| b.account.host.cmp(&a.account.host))
-            });
+            // Equal ranks: MariaDB goes by the text, downwards, so that `localhost` comes before 127.0.0.1. MySQL's
+            // order is that of its table or of CREATE USER.
+            entries.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| b.account.host.cmp(&a.account.host)));
         }
-        Self { by_user, names, ranking }
+        Self { by_user, names }
     }
 
     /// The account that the server would choose for this user name and client; `None`: it would refuse.
@@ -164,15 +152,10 @@ impl Accounts {
         };
         let best = |user: &str| self.by_user.get(user)?.iter().find(|entry| entry.pattern.matches(ip, name));
         let named = if user.is_empty() { None } else { best(user) };
-        let networks_first = self.ranking == Ranking::NetworksFirst;
         match (named, best("")) {
             // The host part ranks before the user part: an anonymous account for this very host beats a named one
             // for any host.
-            (Some(named), Some(anonymous))
-                if anonymous.pattern.rank(networks_first) > named.pattern.rank(networks_first) =>
-            {
-                Some(&anonymous.account)
-            }
+            (Some(named), Some(anonymous)) if anonymous.rank < named.rank => Some(&anonymous.account),
             (Some(named), _) => Some(&named.account),
             (None, anonymous) => anonymous.map(|entry| &entry.account),
         }

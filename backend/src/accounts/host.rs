@@ -20,14 +20,19 @@ struct Network {
     mask: u32,
 }
 
-/// A higher rank is tried first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rank {
-    /// The netmask of an address or network, where the server ranks these first.
-    mask: Option<u32>,
-    /// 128 without a wildcard, else the position of the first one, 1 to 127; 0 for an empty host part.
-    prefix: u8,
+/// The order in which a server tries host parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// MariaDB: what matches fewer texts comes first. Without wildcards; then with `_` only, the fewer the better; then
+    /// with `%`, the more other characters the better.
+    FewestMatches,
+    /// MySQL: addresses and networks, the narrowest first; then by the length of what comes before the first wildcard.
+    NetworksThenPrefix,
 }
+
+/// The least rank is tried first; equal ones in no promised order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rank([u32; 4]);
 
 impl HostPattern {
     /// Reads the host part; every text is one. An empty one matches every client, as `%` does.
@@ -50,15 +55,73 @@ impl HostPattern {
             || ip.is_some_and(|ip| like(pattern, ip.to_string().as_bytes()))
     }
 
-    /// How early the server tries it. `networks_first` is MySQL's order.
+    /// How early a server tries it.
     #[must_use]
-    pub fn rank(&self, networks_first: bool) -> Rank {
-        let single = || self.text.parse::<Ipv4Addr>().ok().map(|_| u32::MAX);
-        let mask = match networks_first {
-            true => self.network.map(|network| network.mask).or_else(single),
-            false => None,
-        };
-        Rank { mask, prefix: prefix(self.text.as_bytes()) }
+    pub fn rank(&self, order: Order) -> Rank {
+        match order {
+            Order::FewestMatches => Rank(Shape::of(&self.text).rank()),
+            Order::NetworksThenPrefix => {
+                let single = || self.text.parse::<Ipv4Addr>().ok().map(|_| u32::MAX);
+                let wider = match self.network.map(|network| network.mask).or_else(single) {
+                    Some(mask) => [0, !mask],
+                    None => [1, 0],
+                };
+                let [kind, free] = wider;
+                Rank([kind, free, 128 - Shape::of(&self.text).prefix.min(128), 0])
+            }
+        }
+    }
+}
+
+/// What a pattern consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    literals: u32,
+    ones: u32,
+    /// Runs of `%`.
+    manies: u32,
+    /// Bytes before the first wildcard, counted from 1; 128 without a wildcard, 0 for an empty text.
+    prefix: u32,
+}
+
+/// The longest host part: `mysql.global_priv.Host`.
+const LONGEST: u32 = 255;
+
+impl Shape {
+    fn of(text: &str) -> Self {
+        let mut shape = Self { literals: 0, ones: 0, manies: 0, prefix: 0 };
+        let mut wild = None;
+        let mut bytes = text.bytes().zip(1_u32..).peekable();
+        while let Some((byte, at)) = bytes.next() {
+            match byte {
+                b'%' => {
+                    wild.get_or_insert(at.min(127));
+                    shape.manies += 1;
+                    while bytes.next_if(|(next, _)| *next == b'%').is_some() {}
+                }
+                b'_' => {
+                    wild.get_or_insert(at.min(127));
+                    shape.ones += 1;
+                }
+                b'\\' => {
+                    bytes.next();
+                    shape.literals += 1;
+                }
+                _ => shape.literals += 1,
+            }
+        }
+        shape.prefix = wild.unwrap_or(if text.is_empty() { 0 } else { 128 });
+        shape
+    }
+
+    /// A pattern of M ones and K runs of `%` matches texts with up to L free characters in the runs: about c^M + c^L
+    /// times a factor that grows with K, for an alphabet of c characters.
+    fn rank(self) -> [u32; 4] {
+        let Self { literals, ones, manies, prefix } = self;
+        let free = if manies == 0 { 0 } else { LONGEST.saturating_sub(literals + ones) };
+        let wild = ones > 0 || manies > 0;
+        let prefix = if wild { prefix } else { 0 };
+        if free > ones { [free * 2 + 1, manies, ones, prefix] } else { [ones * 2, free, manies, prefix] }
     }
 }
 
@@ -82,18 +145,6 @@ impl Network {
     fn contains(self, ip: Ipv4Addr) -> bool {
         u32::from(ip) & self.mask == self.address
     }
-}
-
-fn prefix(text: &[u8]) -> u8 {
-    let mut bytes = text.iter().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'\\' => drop(bytes.next()),
-            b'%' | b'_' => return u8::try_from(at + 1).unwrap_or(127).min(127),
-            _ => {}
-        }
-    }
-    if text.is_empty() { 0 } else { 128 }
 }
 
 /// LIKE without regard to the case of ASCII letters; `\` makes the next byte ordinary. Linear in the text for each

@@ -17,20 +17,25 @@ pub(super) fn from_json(user: &str, host: &str, privileges: &str) -> Option<Acco
     }
     let text =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let first = text(&document, "plugin");
-    let auth = match document.get("auth_or").and_then(Value::as_array) {
-        None => auth(&first, &text(&document, "authentication_string")),
-        // Alternatives: an empty object stands for the plugin named outside.
+    // Alternatives, in the order in which the server tries them: an empty object stands for the plugin named outside.
+    let ways: Vec<(String, Auth)> = match document.get("auth_or").and_then(Value::as_array) {
+        None => vec![&document],
         Some(ways) => {
-            let mut ways = ways.iter().map(|way| {
-                let way = if way.get("plugin").is_some() { way } else { &document };
-                auth(&text(way, "plugin"), &text(way, "authentication_string"))
-            });
-            let fallback = ways.clone().next();
-            ways.find(|auth| !matches!(auth, Auth::Unsupported(_)))
-                .or(fallback)
-                .unwrap_or_else(|| Auth::Unsupported(first.clone()))
+            ways.iter().map(|way| if way.get("plugin").is_some() { way } else { &document }).collect()
         }
+    }
+    .into_iter()
+    .map(|way| {
+        let plugin = text(way, "plugin");
+        let auth = auth(&plugin, &text(way, "authentication_string"));
+        (plugin, auth)
+    })
+    .collect();
+    let first = ways.first().map(|(plugin, _)| plugin.clone()).unwrap_or_default();
+    let usable = ways.iter().find(|(_, auth)| !matches!(auth, Auth::Unsupported(_)));
+    let auth = match usable.or(ways.first()) {
+        Some((_, auth)) => auth.clone(),
+        None => Auth::Unsupported("no plugin".to_owned()),
     };
     let transport = match document.get("ssl_type").and_then(Value::as_i64).unwrap_or(0) {
         // -1 not specified, 0 none, 1 any, 2 X509, 3 specified.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mysql_async::{Conn, OptsBuilder, SslOpts};
+use mysql_async::{Conn, DriverError, Error, IoError, OptsBuilder, SslOpts};
 use tokio::net::lookup_host;
 use tokio::time::timeout;
 
@@ -29,42 +29,60 @@ pub(super) async fn open(target: &Target) -> Result<Conn, ControlError> {
 }
 
 async fn login(target: &Target, base: OptsBuilder) -> Result<Conn, ControlError> {
-    let secured = || base.clone().ssl_opts(tls(target));
+    let secured = |options: SslOpts| Conn::new(base.clone().ssl_opts(options));
     let opened = match (&target.address, target.tls) {
         // A Unix socket never leaves the machine.
         (Address::Unix(_), _) | (_, TlsMode::Disabled) => Conn::new(base).await,
-        (_, TlsMode::Preferred) => match Conn::new(secured()).await {
-            Err(mysql_async::Error::Driver(mysql_async::DriverError::NoClientSslFlagFromServer)) => {
-                Conn::new(base).await
-            }
+        (_, TlsMode::Preferred) => match secured(unchecked()).await {
+            Err(Error::Driver(DriverError::NoClientSslFlagFromServer)) => Conn::new(base).await,
             other => other,
         },
-        (_, TlsMode::Required) => Conn::new(secured()).await,
-        (_, TlsMode::VerifyCa | TlsMode::VerifyIdentity) => {
-            // A clear word about the file before the handshake fails on it.
-            if let Err(error) = ClientTls::new(target.tls, target.ca.as_ref()) {
-                return Err(ControlError::Tls { address: target.address.clone(), reason: error.to_string() });
-            }
-            Conn::new(secured()).await
-        }
+        (_, TlsMode::Required) => secured(unchecked()).await,
+        (_, TlsMode::VerifyIdentity) => secured(checked(target)?).await,
+        // The driver's own switch for this mode does not know rustls' present words for a wrong name. So the chain is
+        // checked together with a name that the certificate itself bears: any name will do, but only this authority.
+        (_, TlsMode::VerifyCa) => match secured(checked(target)?).await {
+            Err(error) => match own_name(&error) {
+                Some(name) => secured(checked(target)?.with_danger_tls_hostname_override(Some(name))).await,
+                None => Err(error),
+            },
+            opened => opened,
+        },
     };
     opened.map_err(|error| ControlError::from_login(&target.address, &target.user, error))
 }
 
-fn tls(target: &Target) -> SslOpts {
-    let options = SslOpts::default();
-    match target.tls {
-        TlsMode::Disabled | TlsMode::Preferred | TlsMode::Required => {
-            options.with_danger_accept_invalid_certs(true).with_danger_skip_domain_validation(true)
-        }
-        TlsMode::VerifyCa | TlsMode::VerifyIdentity => {
-            let roots = target.ca.iter().map(|path| path.clone().into()).collect();
-            options
-                .with_disable_built_in_roots(true)
-                .with_root_certs(roots)
-                .with_danger_skip_domain_validation(target.tls == TlsMode::VerifyCa)
-        }
+fn unchecked() -> SslOpts {
+    SslOpts::default().with_danger_accept_invalid_certs(true)
+}
+
+fn checked(target: &Target) -> Result<SslOpts, ControlError> {
+    // A clear word about the file before the handshake fails on it.
+    if let Err(error) = ClientTls::new(target.tls, target.ca.as_ref()) {
+        return Err(ControlError::Tls { address: target.address.clone(), reason: error.to_string() });
     }
+    let roots = target.ca.iter().map(|path| path.clone().into()).collect();
+    Ok(SslOpts::default().with_disable_built_in_roots(true).with_root_certs(roots))
+}
+
+/// A name that a certificate bears which was right but for its name.
+fn own_name(error: &Error) -> Option<String> {
+    let Error::Io(IoError::Io(error)) = error else { return None };
+    match error.get_ref()?.downcast_ref::<rustls::Error>()? {
+        rustls::Error::InvalidCertificate(rustls::CertificateError::NotValidForNameContext {
+            presented,
+            ..
+        }) => presented.iter().find_map(|name| plain_name(name)),
+        _ => None,
+    }
+}
+
+/// webpki writes `DnsName("db.example")` and `IpAddress(10.0.0.1)`.
+fn plain_name(presented: &str) -> Option<String> {
+    if let Some(name) = presented.strip_prefix("DnsName(\"").and_then(|rest| rest.strip_suffix("\")")) {
+        return Some(name.replacen('*', "any", 1));
+    }
+    presented.strip_prefix("IpAddress(")?.strip_suffix(')').map(str::to_owned)
 }
 
 async fn base(target: &Target) -> Result<OptsBuilder, ControlError> {

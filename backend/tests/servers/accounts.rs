@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use backend::accounts::{
-    Accounts, AccountsHandle, Auth, Client, Standing, Transport, keep, load, needed_grants,
+    Accounts, AccountsHandle, Auth, Client, HostPattern, Order, Standing, Transport, keep, load,
+    needed_grants,
 };
 use backend::address::Address;
 use backend::control::{Control, ControlError, ServerFacts, Target};
@@ -12,7 +13,7 @@ use backend::control::{Control, ControlError, ServerFacts, Target};
 use crate::machine::{MariaDb, MySql, PATIENCE, as_user, until};
 
 /// Host parts, all of which may match a client on this machine.
-const HOSTS: [&str; 10] = [
+const HOSTS: [&str; 14] = [
     "localhost",
     "127.0.0.1",
     "127.0.0.%",
@@ -23,6 +24,10 @@ const HOSTS: [&str; 10] = [
     "127.0.0.0/255.0.0.0",
     "local%",
     "%localhost",
+    "127.0._.1",
+    "_27.0.0.1",
+    "%27.0.0.1",
+    "1%7.0.0.%",
 ];
 
 /// Sets of accounts: every pair of host parts for one name, and with anonymous ones beside.
@@ -58,7 +63,11 @@ async fn servers_choice(target: &Target) -> Option<String> {
     }
 }
 
-async fn compare(root: &mut Control, clients: &[(Target, Client)], ties: bool) {
+/// Whether an order says which of two accounts comes first.
+type Decides = fn(&str, &str) -> bool;
+
+async fn compare(root: &mut Control, clients: &[(Target, Client)], decides: Decides) {
+    let host = |account: &str| account.rsplit_once('@').unwrap().1.to_owned();
     for set in sets() {
         for (user, host) in &set {
             root.execute(&format!("CREATE USER '{user}'@'{host}'")).await.unwrap();
@@ -67,17 +76,23 @@ async fn compare(root: &mut Control, clients: &[(Target, Client)], ties: bool) {
         for (target, client) in clients {
             let ours = accounts.choose("who", *client).map(backend::accounts::Account::current_user);
             let theirs = servers_choice(target).await;
-            if ours != theirs {
-                // Equal ranks: the server's order among them is nowhere promised; the proxy's own check of
-                // CURRENT_USER() refuses the login then.
-                eprintln!("{set:?} {client:?}: we {ours:?}, server {theirs:?}");
-                assert!(ties, "{set:?} {client:?}: we {ours:?}, server {theirs:?}");
-            }
+            let tie = match (&ours, &theirs) {
+                (Some(ours), Some(theirs)) => !decides(&host(ours), &host(theirs)),
+                _ => false,
+            };
+            assert!(ours == theirs || tie, "{set:?} {client:?}: we {ours:?}, server {theirs:?}");
         }
         for (user, host) in &set {
             root.execute(&format!("DROP USER '{user}'@'{host}'")).await.unwrap();
         }
     }
+}
+
+/// Among equal ranks MySQL's order depends on how its table was filled: the proxy's check of CURRENT_USER() refuses the
+/// login where it guessed wrong.
+fn mysql_decides(first: &str, second: &str) -> bool {
+    let rank = |host| HostPattern::parse(host).rank(Order::NetworksThenPrefix);
+    rank(first) != rank(second)
 }
 
 fn tcp(target: &Target, host: &str) -> Target {
@@ -92,7 +107,7 @@ async fn mariadb_chooses_as_we_do() {
     let server = MariaDb::start(&[]);
     let mut root = server.root().await;
     let clients = [(server.unix(), Client::Unix), (tcp(&server.tcp(), "127.0.0.1"), LOOPBACK)];
-    compare(&mut root, &clients, false).await;
+    compare(&mut root, &clients, |_, _| true).await;
 }
 
 #[tokio::test]
@@ -100,7 +115,7 @@ async fn mariadb_without_names_chooses_as_we_do() {
     let server = MariaDb::start(&["--skip-name-resolve"]);
     let mut root = server.root().await;
     let clients = [(server.unix(), Client::Unix), (tcp(&server.tcp(), "127.0.0.1"), LOOPBACK)];
-    compare(&mut root, &clients, false).await;
+    compare(&mut root, &clients, |_, _| true).await;
 }
 
 #[tokio::test]
@@ -108,7 +123,7 @@ async fn mysql_chooses_as_we_do() {
     let Some(server) = MySql::start() else { return };
     let mut root = server.tcp().connect().await.unwrap();
     let clients = [(tcp(&server.tcp(), "127.0.0.1"), LOOPBACK)];
-    compare(&mut root, &clients, false).await;
+    compare(&mut root, &clients, mysql_decides).await;
 }
 
 #[tokio::test]
@@ -151,7 +166,7 @@ async fn what_mysql_stores() {
     let accounts = read(&mut root).await;
     let of = |user: &str| accounts.choose(user, LOOPBACK).unwrap();
     assert!(
-        matches!(&of("s").auth, Auth::CachingSha2(stored) if stored.starts_with(b"$A$005$")),
+        matches!(&of("s").auth, Auth::CachingSha2(stored) if stored.starts_with(b"$A$")),
         "{:?}",
         of("s")
     );

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use super::{HostPattern, like};
+use super::{HostPattern, Order, like};
 
 fn v4(text: &str) -> Option<IpAddr> {
     text.parse().ok()
@@ -45,19 +45,32 @@ fn ipv6_is_compared_as_text() {
     assert!(HostPattern::parse("fe80::%").matches(v4("fe80::7"), None));
 }
 
-#[test]
-fn what_comes_before_the_first_wildcard_decides_the_rank() {
-    let ordered = ["10.0.0.1", "10.0.0.%", "10.0.%", "1%", "%", ""];
-    for pair in ordered.windows(2) {
+fn ordered(order: Order, texts: &[&str]) {
+    for pair in texts.windows(2) {
         let [first, second] = pair else { continue };
         assert!(
-            HostPattern::parse(first).rank(false) > HostPattern::parse(second).rank(false),
+            HostPattern::parse(first).rank(order) < HostPattern::parse(second).rank(order),
             "{first} {second}"
         );
     }
-    assert_eq!(
-        HostPattern::parse("localhost").rank(false),
-        HostPattern::parse("10.0.0.0/255.0.0.0").rank(false)
+}
+
+#[test]
+fn mariadb_tries_first_what_matches_least() {
+    let order = Order::FewestMatches;
+    ordered(order, &["10.0.0.1", "10.0.0._", "10.0.0.__", "%.0.0.100", "10.0.0.%", "10.0.%", "1%", "%"]);
+    let rank = |text: &str| HostPattern::parse(text).rank(order);
+    assert_eq!(rank("localhost"), rank("10.0.0.0/255.0.0.0"));
+    assert_eq!(rank(r"a\%b"), rank("x"));
+    assert_eq!(rank("a%%"), rank("a%"));
+}
+
+#[test]
+fn mysql_tries_networks_first_and_then_long_prefixes() {
+    let order = Order::NetworksThenPrefix;
+    ordered(
+        order,
+        &["10.0.0.1", "10.0.0.0/24", "10.0.0.0/255.0.0.0", "host", "10.0.0.%", "10.0.%", "1%", "%", ""],
     );
-    assert_eq!(HostPattern::parse(r"a\%b").rank(false), HostPattern::parse("x").rank(false));
+    assert_eq!(HostPattern::parse("10.%").rank(order), HostPattern::parse("10._").rank(order));
 }
