@@ -9,10 +9,7 @@ fn main() {
 
 const TEXTS: &[(&str, &str)] = &[
     ("point", "SELECT c FROM sbtest1 WHERE id=5012"),
-    (
-        "range",
-        "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN 4978 AND 5077 ORDER BY c",
-    ),
+    ("range", "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN 4978 AND 5077 ORDER BY c"),
     (
         "insert",
         "INSERT INTO sbtest1 (id, k, c, pad) VALUES (5012, 4912, '68487932199-96439406143-93774651418', '67847967377-48000963322')",
@@ -51,8 +48,5 @@ fn parse(bencher: Bencher<'_, '_>, name: &str) {
 }
 
 fn text(name: &str) -> &'static str {
-    TEXTS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map_or("", |(_, text)| text)
+    TEXTS.iter().find(|(known, _)| *known == name).map_or("", |(_, text)| text)
 }

@@ -53,7 +53,6 @@ keywords! {
         CurrentTimestamp = "CURRENT_TIMESTAMP",
         CurrentUser = "CURRENT_USER",
         Cursor = "CURSOR",
-        Database = "DATABASE",
         Databases = "DATABASES",
         DayHour = "DAY_HOUR",
         DayMicrosecond = "DAY_MICROSECOND",
@@ -135,7 +134,6 @@ keywords! {
         Numeric = "NUMERIC",
         On = "ON",
         Optimize = "OPTIMIZE",
-        Option = "OPTION",
         Or = "OR",
         Order = "ORDER",
         Outer = "OUTER",
@@ -160,7 +158,6 @@ keywords! {
         Right = "RIGHT",
         Rlike = "RLIKE",
         Rows = "ROWS",
-        Schema = "SCHEMA",
         Schemas = "SCHEMAS",
         SecondMicrosecond = "SECOND_MICROSECOND",
         Select = "SELECT",
@@ -206,6 +203,9 @@ keywords! {
         Zerofill = "ZEROFILL",
     }
     context {
+        Database = "DATABASE",
+        Option = "OPTION",
+        Schema = "SCHEMA",
         Against = "AGAINST",
         Any = "ANY",
         Begin = "BEGIN",

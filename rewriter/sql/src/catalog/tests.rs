@@ -42,11 +42,7 @@ fn table(name: &str) -> Table {
             .map(|column| Key {
                 name: column.into(),
                 kind: KeyKind::Unique,
-                parts: vec![KeyPart {
-                    column: Some(column.into()),
-                    prefix: None,
-                    descending: false,
-                }],
+                parts: vec![KeyPart { column: Some(column.into()), prefix: None, descending: false }],
                 visible: true,
             })
             .to_vec(),

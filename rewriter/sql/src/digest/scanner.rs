@@ -340,9 +340,12 @@ impl<'t> Pass<'_, 't> {
                 }
             }
         }
+        // Parentheses do not hide a position either: `ORDER BY (2)`.
+        let position = self.frame.clause == Clause::OrderBy { fresh: true };
         self.emit(token, UnitKind::Punct(b'('), bytes);
         self.scanner.frames.push(self.frame);
-        self.frame = Frame { clause: Clause::None, text: counts_by_text, naming: self.naming_below() };
+        self.frame =
+            Frame { clause: Clause::None, text: counts_by_text || position, naming: self.naming_below() };
     }
 
     /// Whether a parenthesis opened here stands inside a naming item. `frames` already holds the current frame.
@@ -409,7 +412,10 @@ impl<'t> Pass<'_, 't> {
         if kind != UnitKind::Punct(b'(') {
             self.begun = true;
         }
-        if let Clause::OrderBy { fresh } = &mut self.frame.clause {
+        // Signs do not end the place of a position: the servers read `ORDER BY +2` as `ORDER BY 2`.
+        if let Clause::OrderBy { fresh } = &mut self.frame.clause
+            && !matches!(kind, UnitKind::Op(Op::Plus | Op::Minus))
+        {
             *fresh = false;
         }
         self.before = [Some(kind), self.before[0]];

@@ -7,8 +7,8 @@ use super::{Access, Facts, FunctionUse, Purity, TableUse, Truth};
 use crate::digest::Marks;
 use crate::tree::Statement;
 use crate::tree::ast::{
-    self, Expr, FromTable, Function, FunctionArguments, JoinOperator, ObjectName, Query, Select, SetExpr, TableFactor,
-    TableObject, TableWithJoins, Value, Visit, Visitor,
+    self, Expr, FromTable, Function, FunctionArguments, JoinOperator, ObjectName, Query, Select, SetExpr,
+    TableFactor, TableObject, TableWithJoins, Value, Visit, Visitor,
 };
 use crate::verb::Verb;
 
@@ -107,7 +107,10 @@ impl Collector<'_> {
     fn finish(mut self) -> Facts {
         let own = u32::from(matches!(self.statement.tree(), ast::Statement::Query(_)));
         // INSERT … SELECT and INSERT … VALUES have a query of their own as well.
-        let own = own + u32::from(matches!(self.statement.tree(), ast::Statement::Insert(insert) if insert.source.is_some()));
+        let own = own
+            + u32::from(
+                matches!(self.statement.tree(), ast::Statement::Insert(insert) if insert.source.is_some()),
+            );
         self.facts.subqueries = self.all_queries.saturating_sub(own + self.branches);
         match self.statement.tree() {
             ast::Statement::Update(update) => self.written(&[&update.table]),
@@ -117,7 +120,13 @@ impl Collector<'_> {
             }
             ast::Statement::Query(query) => {
                 // WITH … UPDATE, WITH … DELETE: which of the tables is written is not looked at.
-                if !matches!(query.body.as_ref(), SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::SetOperation { .. } | SetExpr::Values(_)) {
+                if !matches!(
+                    query.body.as_ref(),
+                    SetExpr::Select(_)
+                        | SetExpr::Query(_)
+                        | SetExpr::SetOperation { .. }
+                        | SetExpr::Values(_)
+                ) {
                     for table in &mut self.facts.tables {
                         table.access = Access::Write;
                     }
@@ -125,13 +134,8 @@ impl Collector<'_> {
             }
             _ => {}
         }
-        self.facts.purity = self
-            .facts
-            .functions
-            .iter()
-            .map(|function| function.purity)
-            .max()
-            .unwrap_or(Purity::Pure);
+        self.facts.purity =
+            self.facts.functions.iter().map(|function| function.purity).max().unwrap_or(Purity::Pure);
         self.facts.deterministic = if self.facts.user_variables {
             Truth::No
         } else {
@@ -160,9 +164,7 @@ impl Collector<'_> {
         }
         for table in &mut self.facts.tables {
             if table.depth == 0
-                && direct
-                    .iter()
-                    .any(|(schema, name)| *schema == table.schema && *name == table.name)
+                && direct.iter().any(|(schema, name)| *schema == table.schema && *name == table.name)
             {
                 table.access = Access::Write;
             }
@@ -180,27 +182,14 @@ impl Collector<'_> {
     fn table(&mut self, name: &ObjectName, alias: Option<String>, access: Access) {
         let Some((schema, table)) = split(name) else { return };
         if schema.is_none() {
-            let at = self
-                .statement
-                .unit_range_of(name)
-                .map_or(u32::MAX, |range| range.start);
+            let at = self.statement.unit_range_of(name).map_or(u32::MAX, |range| range.start);
             let lower = table.to_lowercase();
-            if self
-                .common
-                .iter()
-                .any(|common| common.name == lower && common.from <= at)
-            {
+            if self.common.iter().any(|common| common.name == lower && common.from <= at) {
                 return;
             }
         }
         let depth = self.depth();
-        self.facts.tables.push(TableUse {
-            schema,
-            name: table,
-            alias,
-            access,
-            depth,
-        });
+        self.facts.tables.push(TableUse { schema, name: table, alias, access, depth });
     }
 
     fn call(&mut self, name: String, purity: Purity) {
@@ -230,11 +219,7 @@ impl Collector<'_> {
             .iter()
             .filter_map(|part| part.as_ident())
             .any(|ident| ident.quote_style.is_some());
-        let found = if parts.len() == 1 && !quoted {
-            purity(&upper, arguments)
-        } else {
-            Purity::Unknown
-        };
+        let found = if parts.len() == 1 && !quoted { purity(&upper, arguments) } else { Purity::Unknown };
         if function.over.is_some() {
             self.facts.windows = true;
         } else if parts.len() == 1 && AGGREGATES.contains(&upper.as_str()) {
@@ -255,7 +240,10 @@ impl Collector<'_> {
         self.facts.joins += 1;
         if matches!(
             operator,
-            JoinOperator::Left(_) | JoinOperator::LeftOuter(_) | JoinOperator::Right(_) | JoinOperator::RightOuter(_)
+            JoinOperator::Left(_)
+                | JoinOperator::LeftOuter(_)
+                | JoinOperator::Right(_)
+                | JoinOperator::RightOuter(_)
         ) {
             self.facts.outer_joins += 1;
         }
@@ -299,14 +287,9 @@ impl Visitor for Collector<'_> {
                 let from = if with.recursive {
                     0
                 } else {
-                    self.statement
-                        .unit_range(cte.closing_paren_token.0.span)
-                        .map_or(0, |range| range.end)
+                    self.statement.unit_range(cte.closing_paren_token.0.span).map_or(0, |range| range.end)
                 };
-                self.common.push(CommonTable {
-                    name: cte.alias.name.value.to_lowercase(),
-                    from,
-                });
+                self.common.push(CommonTable { name: cte.alias.name.value.to_lowercase(), from });
                 names += 1;
             }
             self.facts.ctes += u32::try_from(names).unwrap_or(u32::MAX);
@@ -353,8 +336,16 @@ impl Visitor for Collector<'_> {
                 let upper = ident.value.to_ascii_uppercase();
                 if matches!(
                     upper.as_str(),
-                    "CURRENT_USER" | "CURRENT_ROLE" | "UTC_DATE" | "UTC_TIME" | "UTC_TIMESTAMP" | "CURRENT_DATE"
-                        | "CURRENT_TIME" | "CURRENT_TIMESTAMP" | "LOCALTIME" | "LOCALTIMESTAMP"
+                    "CURRENT_USER"
+                        | "CURRENT_ROLE"
+                        | "UTC_DATE"
+                        | "UTC_TIME"
+                        | "UTC_TIMESTAMP"
+                        | "CURRENT_DATE"
+                        | "CURRENT_TIME"
+                        | "CURRENT_TIMESTAMP"
+                        | "LOCALTIME"
+                        | "LOCALTIMESTAMP"
                 ) {
                     self.call(upper, Purity::Statement);
                 }

@@ -40,7 +40,9 @@ fn names_of_common_tables_are_not_tables() {
     // Inside its own definition the name is the base table's, unless the WITH is recursive.
     assert_eq!(tables("WITH t AS (SELECT * FROM t) SELECT * FROM t"), ["t@1"]);
     assert_eq!(
-        tables("WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT * FROM t"),
+        tables(
+            "WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT * FROM t"
+        ),
         [""; 0]
     );
     assert_eq!(tables("SELECT * FROM (WITH x AS (SELECT 1) SELECT * FROM x) d, x"), ["x@0"]);
@@ -88,7 +90,10 @@ fn purity_of_functions() {
 #[test]
 fn three_values() {
     use Truth::{No, Unknown, Yes};
-    assert_eq!([Yes.and(Unknown), No.and(Unknown), Yes.or(Unknown), No.or(Unknown)], [Unknown, No, Yes, Unknown]);
+    assert_eq!(
+        [Yes.and(Unknown), No.and(Unknown), Yes.or(Unknown), No.or(Unknown)],
+        [Unknown, No, Yes, Unknown]
+    );
     assert_eq!([!Yes, !No, !Unknown], [No, Yes, Unknown]);
     assert!(Truth::of(true).is_yes() && Truth::of(false).is_no());
 }

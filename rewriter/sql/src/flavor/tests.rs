@@ -22,10 +22,7 @@ fn versions() {
 fn modes() {
     let (mode, unknown) = SqlMode::parse("STRICT_TRANS_TABLES,ANSI_QUOTES,no_backslash_escapes");
     assert!(!unknown);
-    assert_eq!(
-        mode & SqlMode::LEXICAL,
-        SqlMode::ANSI_QUOTES | SqlMode::NO_BACKSLASH_ESCAPES
-    );
+    assert_eq!(mode & SqlMode::LEXICAL, SqlMode::ANSI_QUOTES | SqlMode::NO_BACKSLASH_ESCAPES);
     assert!(SqlMode::parse("ANSI").0.contains(SqlMode::PIPES_AS_CONCAT | SqlMode::ANSI_QUOTES));
     assert_eq!(SqlMode::parse("NO_SUCH_MODE"), (SqlMode::empty(), true));
     assert_eq!(SqlMode::parse(""), (SqlMode::empty(), false));

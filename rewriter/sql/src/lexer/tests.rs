@@ -6,9 +6,7 @@ use crate::flavor::Flavor;
 fn cut(text: &str, flavor: Flavor) -> Vec<(TokenKind, &str)> {
     Lexer::new(text.as_bytes(), flavor)
         .map(|token| {
-            let source = text
-                .get(token.start as usize..token.end as usize)
-                .unwrap_or("not at a character");
+            let source = text.get(token.start as usize..token.end as usize).unwrap_or("not at a character");
             (token.kind, source)
         })
         .collect()
@@ -153,10 +151,7 @@ fn operators() {
 #[test]
 fn names_beyond_ascii() {
     assert_eq!(kinds("größe"), [TokenKind::Word]);
-    let latin = Flavor {
-        charset: crate::flavor::CharsetClass::SingleByte,
-        ..Flavor::MARIADB
-    };
+    let latin = Flavor { charset: crate::flavor::CharsetClass::SingleByte, ..Flavor::MARIADB };
     let kinds: Vec<_> = Lexer::new(b"gr\xf6\xdfe", latin).map(|token| token.kind).collect();
     assert_eq!(kinds, [TokenKind::Word]);
 }
@@ -174,7 +169,9 @@ fn values_of_literals() {
     assert_eq!(integer(b"18446744073709551616"), None);
     assert_eq!(integer(b""), None);
     assert_eq!(integer(b"1a"), None);
-    let decode = |text: &str, backslash| decode_string(text.as_bytes(), backslash).map(|v| String::from_utf8(v).unwrap_or_default());
+    let decode = |text: &str, backslash| {
+        decode_string(text.as_bytes(), backslash).map(|v| String::from_utf8(v).unwrap_or_default())
+    };
     assert_eq!(decode("'a''b'", true).as_deref(), Some("a'b"));
     assert_eq!(decode(r"'C:\\new'", true).as_deref(), Some(r"C:\new"));
     assert_eq!(decode(r"'C:\\new'", false).as_deref(), Some(r"C:\\new"));
@@ -201,10 +198,7 @@ fn tiles(text: &[u8], flavor: Flavor) {
 #[test]
 fn tokens_tile_any_bytes() {
     bolero::check!().for_each(|bytes: &[u8]| {
-        for mode in [
-            SqlMode::empty(),
-            SqlMode::ANSI_QUOTES | SqlMode::NO_BACKSLASH_ESCAPES,
-        ] {
+        for mode in [SqlMode::empty(), SqlMode::ANSI_QUOTES | SqlMode::NO_BACKSLASH_ESCAPES] {
             tiles(bytes, Flavor::MARIADB.with_mode(mode));
             tiles(bytes, Flavor::MYSQL.with_mode(mode));
         }

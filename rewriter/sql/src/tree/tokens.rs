@@ -342,6 +342,17 @@ impl<'t> Writer<'t> {
                             | Keyword::UtcTimestamp
                             | Keyword::Localtime
                             | Keyword::Localtimestamp
+                            | Keyword::DayHour
+                            | Keyword::DayMicrosecond
+                            | Keyword::DayMinute
+                            | Keyword::DaySecond
+                            | Keyword::HourMicrosecond
+                            | Keyword::HourMinute
+                            | Keyword::HourSecond
+                            | Keyword::MinuteMicrosecond
+                            | Keyword::MinuteSecond
+                            | Keyword::SecondMicrosecond
+                            | Keyword::YearMonth
                     )
             }
             UnitKind::Op(_) | UnitKind::Hint => false,
