@@ -31,6 +31,9 @@ const VERSION: u32 = 1;
 /// No single statement of a load takes longer than this, even on a slow and busy machine.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(600);
 
+/// The rows can be made again at any time: the binary log need not hold them.
+const UNLOGGED: &str = "SET SESSION sql_log_bin = 0";
+
 /// How a load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loaded {
@@ -97,6 +100,7 @@ async fn standing(control: &mut Control) -> Result<Standing, ControlError> {
 }
 
 async fn make(target: &Target, control: &mut Control, progress: &dyn Progress) -> Result<(), ControlError> {
+    control.execute(UNLOGGED).await?;
     let (mark, schema) = (quote_text(SCHEMA), quote_name(SCHEMA));
     control
         .execute_within(
@@ -120,12 +124,14 @@ async fn make(target: &Target, control: &mut Control, progress: &dyn Progress) -
          UPDATE _shuntyard.demo SET state = 'whole' WHERE name = {mark}"
     );
     control.execute_within(LIMIT, &whole).await?;
+    control.execute("SET SESSION sql_log_bin = 1").await?;
     progress.end();
     Ok(())
 }
 
 async fn lane(target: &Target, steps: Vec<rows::Step>, progress: &dyn Progress) -> Result<(), ControlError> {
     let mut control = target.connect().await?;
+    control.execute(UNLOGGED).await?;
     for step in steps {
         control.execute_within(LIMIT, &step.sql).await?;
         progress.advance(step.rows);
