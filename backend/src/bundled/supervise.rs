@@ -9,6 +9,7 @@ use super::layout::{Layout, entry};
 use super::log;
 use super::process::{Launcher, Process};
 use super::upgrade;
+use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
 use rustix::process::Signal;
 use std::fs::File;
@@ -17,7 +18,6 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use mysql_async::prelude::Queryable;
 use tokio::sync::{oneshot, watch};
 use tokio::time;
 
