@@ -55,7 +55,8 @@ impl Stack {
     /// Starts and watches everything. Bundled servers are ready when this returns; external ones may still be down.
     pub(crate) async fn up(config: &Config) -> Result<(Self, Vec<Unit>), StackError> {
         let around = Surroundings::of_process();
-        let count = config.backends.iter().filter(|backend| matches!(backend.place, Place::Bundled(_))).count();
+        let count =
+            config.backends.iter().filter(|backend| matches!(backend.place, Place::Bundled(_))).count();
         let count = NonZeroU32::new(u32::try_from(count).unwrap_or(u32::MAX)).unwrap_or(NonZeroU32::MIN);
         // All at once: each takes seconds to initialise.
         let starting: Vec<_> = config
@@ -92,7 +93,11 @@ impl Stack {
             };
             match unit(config, backend, server.as_ref()) {
                 Ok(unit) => {
-                    catalogs.push(catalog::keep(unit.control.clone(), unit.catalog.clone(), Timing::default()));
+                    catalogs.push(catalog::keep(
+                        unit.control.clone(),
+                        unit.catalog.clone(),
+                        Timing::default(),
+                    ));
                     if matches!(config.users, config::Users::FromBackends) {
                         keepers.push(accounts::keep(unit.control.clone(), unit.accounts.clone(), ACCOUNTS));
                     }
@@ -140,7 +145,8 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
         (Place::External(external), _) => {
             let account = config.account.as_ref();
             let user = account.map_or_else(|| config::ACCOUNT.to_owned(), |account| account.user.clone());
-            let password = account.map_or_else(Zeroizing::default, |account| account.password.expose().clone());
+            let password =
+                account.map_or_else(Zeroizing::default, |account| account.password.expose().clone());
             (external.address.clone(), external.tls, external.ca.clone(), user, password)
         }
         (Place::Bundled(_), server) => {

@@ -85,13 +85,18 @@ fn log_as(log: &Log) {
 }
 
 fn check(args: &CheckArgs) -> ExitCode {
-    let checked = Config::load(&args.config).and_then(|config| Ok((reload::rules(&config)?.rules().len(), config)));
+    let checked =
+        Config::load(&args.config).and_then(|config| Ok((reload::rules(&config)?.rules().len(), config)));
     match checked {
         Ok((rules, config)) => {
             if args.json {
                 print(&json!({"faults": [], "backends": config.backends.len(), "rules": rules}).to_string());
             } else {
-                print(&format!("{}: fine; {} backends, {rules} rules", args.config.display(), config.backends.len()));
+                print(&format!(
+                    "{}: fine; {} backends, {rules} rules",
+                    args.config.display(),
+                    config.backends.len()
+                ));
             }
             ExitCode::SUCCESS
         }
@@ -126,7 +131,8 @@ fn status(args: &ControlArgs) -> ExitCode {
     }
     for (part, id) in [("backends", "name"), ("rules", "id")] {
         for row in reply.body.get(part).and_then(Value::as_array).into_iter().flatten() {
-            let columns = row.as_object().into_iter().flatten().filter(|(name, value)| *name != id && !value.is_null());
+            let columns =
+                row.as_object().into_iter().flatten().filter(|(name, value)| *name != id && !value.is_null());
             let rest: Vec<String> = columns.map(|(name, value)| format!("{name}={}", plain(value))).collect();
             print(&format!("{part}: {} {}", row.get(id).map(plain).unwrap_or_default(), rest.join(" ")));
         }
@@ -168,7 +174,13 @@ fn tell(args: &ControlArgs, method: &str, target: &str, body: Option<&Value>, do
             if reply.status == 200 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Ok(reply) if reply.status == 200 => {
-            let rest: Vec<String> = reply.body.as_object().into_iter().flatten().map(|(name, value)| format!("{name}: {}", plain(value))).collect();
+            let rest: Vec<String> = reply
+                .body
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| format!("{name}: {}", plain(value)))
+                .collect();
             print(&format!("{done} {}", rest.join(", ")));
             ExitCode::SUCCESS
         }

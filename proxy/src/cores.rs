@@ -49,7 +49,9 @@ impl Cores {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let Some(core) = self.cores.iter().min_by_key(|core| core.load.load(Ordering::Relaxed)) else { return };
+        let Some(core) = self.cores.iter().min_by_key(|core| core.load.load(Ordering::Relaxed)) else {
+            return;
+        };
         core.load.fetch_add(1, Ordering::Relaxed);
         let load = Load(core.load.clone());
         let job: Job = Box::new(move || {
@@ -79,6 +81,7 @@ impl Core {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (jobs, mut inbox) = mpsc::unbounded_channel::<Job>();
         let thread = std::thread::Builder::new().name(format!("core-{number}")).spawn(move || {
+            crate::stats::bind_core(number);
             runtime.block_on(async move {
                 while let Some(job) = inbox.recv().await {
                     tokio::spawn(job());

@@ -93,7 +93,8 @@ pub(crate) fn explain(shared: &Shared, question: &Question<'_>) -> Explanation {
     }
     if !known_tables {
         let note = "the catalog is being read: rules that need it do not fire meanwhile";
-        let reason = explanation.reason.take().map_or_else(|| note.to_owned(), |reason| format!("{reason}; {note}"));
+        let reason =
+            explanation.reason.take().map_or_else(|| note.to_owned(), |reason| format!("{reason}; {note}"));
         explanation.reason = Some(reason);
     }
     explanation
@@ -108,7 +109,9 @@ impl Explanation {
             ("plan".to_owned(), self.plan.to_owned()),
         ];
         let optional = [("backend", &self.backend), ("reason", &self.reason)];
-        lines.extend(optional.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?))));
+        lines.extend(
+            optional.iter().filter_map(|(name, value)| Some(((*name).to_owned(), (*value).clone()?))),
+        );
         for rule in &self.rules {
             lines.push((format!("rule {} ({})", rule.rule, rule.mode), rule.verdict.clone()));
         }

@@ -50,7 +50,8 @@ impl Listener {
     /// # Errors
     /// The system's refusal, with the endpoint in its text.
     pub fn bind(endpoint: &Endpoint) -> io::Result<Self> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot listen on {endpoint}: {error}"));
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("cannot listen on {endpoint}: {error}"));
         let socket = match endpoint {
             Endpoint::Tcp(address) => Listening::Tcp(bind_tcp(*address).map_err(named)?),
             Endpoint::Unix(path) => {

@@ -16,7 +16,8 @@ use tokio_rustls::{TlsAcceptor, TlsStream};
 use wire::auth::{self, NATIVE, Nonce, SHA2};
 use wire::packet::{self, Header};
 use wire::{
-    Capabilities, ChangeUser, Command, Greeting, HandshakeResponse, OkPacket, ProtocolError, SslRequest, Status,
+    Capabilities, ChangeUser, Command, Greeting, HandshakeResponse, OkPacket, ProtocolError, SslRequest,
+    Status,
 };
 
 use admit::{Candidate, admit};
@@ -52,12 +53,19 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
         let timeouts = shared.live().timeouts;
         // Waiting for the backend is not the client's fault.
         let limit = timeouts.login + timeouts.wait;
-        let door = Door { stream: Stream::Plain(socket), input: Buffer::new(), seq: 0, spoken: Capabilities::empty() };
+        let door = Door {
+            stream: Stream::Plain(socket),
+            input: Buffer::new(),
+            seq: 0,
+            spoken: Capabilities::empty(),
+        };
         match tokio::time::timeout(limit, door.enter(&shared, &member)).await {
             Ok((Some(door), Ok(entered))) => {
                 let Entered { identity, lease, settings } = entered;
                 let client = Client { stream: door.stream, input: door.input, identity };
-                Session::new(Start { shared: shared.clone(), member, client, server: lease, settings }).run().await;
+                Session::new(Start { shared: shared.clone(), member, client, server: lease, settings })
+                    .run()
+                    .await;
             }
             Ok((door, Err(failure))) => {
                 totals.add(Counter::Refused, 1);
@@ -146,7 +154,8 @@ impl Door {
         if shared.stats.sessions.len() > limit {
             return Err(Failure::TooManyConnections(limit));
         }
-        let info = shared.home().info.load_full().ok_or_else(|| Failure::NotYet(shared.home().name.clone()))?;
+        let info =
+            shared.home().info.load_full().ok_or_else(|| Failure::NotYet(shared.home().name.clone()))?;
         let nonce = auth::nonce()?;
         let mut offered = info.capabilities & OFFERED;
         offered.set(Capabilities::SSL, shared.tls.is_some());
@@ -193,8 +202,13 @@ impl Door {
         };
         let (user, lease, opened) = admit(&mut self.talk(), shared, &nonce, &candidate).await?;
         let Opened { status, settings } = opened;
-        let identity =
-            Identity { capabilities, user, nonce, charset: response.charset, max_packet: response.max_packet };
+        let identity = Identity {
+            capabilities,
+            user,
+            nonce,
+            charset: response.charset,
+            max_packet: response.max_packet,
+        };
         announce(shared, member, &identity.user, &lease, settings.schema.as_deref());
         let mut ok = Vec::new();
         OkPacket { status, ..OkPacket::default() }.write(capabilities, &mut ok);
@@ -205,9 +219,13 @@ impl Door {
     async fn encipher(self, tls: &ServerTls, member: &Member) -> Result<Self, Failure> {
         let Self { stream, input, seq, spoken } = self;
         // Bytes that came in the clear must never be taken for bytes that came under TLS.
-        let Stream::Plain(socket) = stream else { return Err(ProtocolError::Malformed("request for TLS").into()) };
+        let Stream::Plain(socket) = stream else {
+            return Err(ProtocolError::Malformed("request for TLS").into());
+        };
         if !input.is_empty() {
-            return Err(ProtocolError::Malformed("request for TLS, which must be followed by its handshake").into());
+            return Err(
+                ProtocolError::Malformed("request for TLS, which must be followed by its handshake").into()
+            );
         }
         let accepted = TlsAcceptor::from(tls.config.clone()).accept(socket).await.map_err(Failure::Tls)?;
         member.set_tls(match accepted.get_ref().1.protocol_version() {
@@ -258,7 +276,9 @@ pub(crate) async fn change_user(
     header: Header,
     payload: &[u8],
 ) -> Result<Option<Changed>, End> {
-    let Command::ChangeUser(change) = Command::parse(payload, client.identity.capabilities).map_err(End::ClientProtocol)? else {
+    let Command::ChangeUser(change) =
+        Command::parse(payload, client.identity.capabilities).map_err(End::ClientProtocol)?
+    else {
         return Ok(None);
     };
     let ChangeUser { user, auth_response, schema, charset, plugin, raw_attributes } = change;
@@ -277,7 +297,8 @@ pub(crate) async fn change_user(
     match admit(&mut talk, shared, &client.identity.nonce, &candidate).await {
         Ok((user, lease, opened)) => {
             let mut payload = Vec::new();
-            OkPacket { status: opened.status, ..OkPacket::default() }.write(candidate.capabilities, &mut payload);
+            OkPacket { status: opened.status, ..OkPacket::default() }
+                .write(candidate.capabilities, &mut payload);
             let mut ok = Vec::new();
             packet::write(&mut ok, &mut seq, &payload);
             client.identity.charset = candidate.charset;

@@ -145,7 +145,16 @@ fn planned(
         })
     });
     let temporary = scan.verb == Verb::Ddl && mentions(question.text, b"temporary");
-    Planned { digest: scan.digest, verb: scan.verb, marks: scan.marks, temporary, plan, stats, fired, refused }
+    Planned {
+        digest: scan.digest,
+        verb: scan.verb,
+        marks: scan.marks,
+        temporary,
+        plan,
+        stats,
+        fired,
+        refused,
+    }
 }
 
 /// What is known of a statement, and what the rules said if they were asked.
@@ -250,6 +259,7 @@ impl Planner {
             let planned = Arc::new(planned(shared, &rules, &tables, &topology, question, &scan));
             if matches!(&planned.plan, Plan::Forward(Forward { why: Untouched::NotUnderstood, .. })) {
                 shared.stats.totals.add(Counter::Unparsed, 1);
+                shared.log_statement("not understood, forwarded as it came", question.text, question.flavor);
             }
             self.cache.insert(key(generation), planned.clone());
             planned

@@ -46,6 +46,7 @@ pub(crate) fn live(config: &Config) -> Live {
         },
         connections: config.limits.connections,
         per_user: config.limits.per_user,
+        literals: config.log.literals,
         server_version: config.server_version.clone(),
     }
 }
@@ -98,11 +99,15 @@ impl Reloader {
                 for fault in &faults {
                     tracing::error!("{fault}");
                 }
-                tracing::error!(faults = faults.len(), "nothing was changed: the old configuration and rules stay in force");
+                tracing::error!(
+                    faults = faults.len(),
+                    "nothing was changed: the old configuration and rules stay in force"
+                );
                 return Err(faults);
             }
         };
-        let reloaded = Reloaded { rules: set.rules().len(), needs_restart: self.config.needs_restart(&config) };
+        let reloaded =
+            Reloaded { rules: set.rules().len(), needs_restart: self.config.needs_restart(&config) };
         self.shared.set_live(live(&config));
         let set = Arc::new(set);
         self.shared.change_rules(|old| (old.on, set.clone()));
@@ -124,7 +129,9 @@ impl Reloader {
     fn folders(&self) -> BTreeSet<PathBuf> {
         let mut folders = self.config.rules.folders();
         let file = self.config.file.as_deref().and_then(Path::parent);
-        folders.extend(file.map(|folder| if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }));
+        folders.extend(file.map(|folder| {
+            if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() }
+        }));
         folders
     }
 }

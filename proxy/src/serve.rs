@@ -97,7 +97,8 @@ impl Proxy {
             hangup: signal(SignalKind::hangup())?,
         };
         std::fs::create_dir_all(&config.data)?;
-        let socket = Socket::bind(&config.data)?;
+        // Before anything is started: a port that is taken is the commonest reason not to start.
+        let bound = Bound::bind(&config).await?;
         let tls = match config.tls.mode {
             Encryption::Disabled => None,
             mode => Some(ServerTls {
@@ -125,7 +126,7 @@ impl Proxy {
         for index in 0..shared.backends.len() {
             tokio::spawn(backends::keep_looking(shared.clone(), index));
         }
-        let opened = Self::open(&config, &shared, socket, count, prepare).await;
+        let opened = Self::open(&shared, bound, count, prepare).await;
         let Open { cores, accepting, endpoints, http, drain, stop } = match opened {
             Ok(open) => open,
             Err(error) => {
@@ -138,23 +139,12 @@ impl Proxy {
     }
 
     async fn open(
-        config: &Config,
         shared: &Arc<Shared>,
-        socket: Socket,
+        bound: Bound,
         count: usize,
         prepare: impl AsyncFnOnce(&Shared) -> Result<(), ServeError>,
     ) -> Result<Open, ServeError> {
-        let listeners: Vec<Listener> = config
-            .listen
-            .iter()
-            .map(|listen| Listener::bind(&endpoint(listen)))
-            .collect::<io::Result<_>>()?;
-        let console = match config.http {
-            Some(address) => Some(tokio::net::TcpListener::bind(address).await.map_err(|error| {
-                io::Error::new(error.kind(), format!("cannot listen on {address} (http): {error}"))
-            })?),
-            None => None,
-        };
+        let Bound { listeners, console, socket } = bound;
         let http = console.as_ref().and_then(|listener| listener.local_addr().ok());
         // A home backend that is up is known before the first client comes; one that is down is waited for by the clients.
         if shared.home().monitor.first().await.is_up()
@@ -221,7 +211,11 @@ impl Proxy {
 
     async fn finish(mut self) {
         let limit = self.shared.live().timeouts.drain;
-        tracing::info!(sessions = self.shared.stats.sessions.len(), ?limit, "draining: no new connections; a second signal ends it now");
+        tracing::info!(
+            sessions = self.shared.stats.sessions.len(),
+            ?limit,
+            "draining: no new connections; a second signal ends it now"
+        );
         for accepting in &self.accepting {
             accepting.abort();
         }
@@ -265,10 +259,37 @@ fn endpoint(listen: &Listen) -> Endpoint {
 
 fn certificate(config: &Config) -> Certificate {
     match &config.tls.certificate {
-        Some((cert, key)) => {
-            Certificate::Files { cert: cert.clone(), key: key.clone(), client_ca: config.tls.client_ca.clone() }
-        }
+        Some((cert, key)) => Certificate::Files {
+            cert: cert.clone(),
+            key: key.clone(),
+            client_ca: config.tls.client_ca.clone(),
+        },
         None => Certificate::SelfSigned(config.data.clone()),
+    }
+}
+
+/// Every socket that the proxy listens on.
+struct Bound {
+    listeners: Vec<Listener>,
+    console: Option<tokio::net::TcpListener>,
+    socket: Socket,
+}
+
+impl Bound {
+    async fn bind(config: &Config) -> Result<Self, ServeError> {
+        let socket = Socket::bind(&config.data)?;
+        let listeners: Vec<Listener> = config
+            .listen
+            .iter()
+            .map(|listen| Listener::bind(&endpoint(listen)))
+            .collect::<io::Result<_>>()?;
+        let console = match config.http {
+            Some(address) => Some(tokio::net::TcpListener::bind(address).await.map_err(|error| {
+                io::Error::new(error.kind(), format!("cannot listen on {address} (http): {error}"))
+            })?),
+            None => None,
+        };
+        Ok(Self { listeners, console, socket })
     }
 }
 
@@ -294,7 +315,8 @@ impl Control for Controls {
     fn explain(&self, request: Explain) -> Task<'_, Result<Value, String>> {
         Box::pin(async move {
             let info = self.shared.home().info.load_full();
-            let info = info.ok_or("the home backend has not been reached yet, so its dialect is not known")?;
+            let info =
+                info.ok_or("the home backend has not been reached yet, so its dialect is not known")?;
             let flavor = self.shared.default_flavor(&info);
             let question = Question {
                 text: request.sql.as_bytes(),

@@ -147,7 +147,11 @@ impl Session {
     pub(crate) fn new(start: Start) -> Self {
         let Start { shared, member, client, server, settings } = start;
         let mut session = Self {
-            translation: Translation::new(client.identity.capabilities, server.capabilities, settings.tracks_own),
+            translation: Translation::new(
+                client.identity.capabilities,
+                server.capabilities,
+                settings.tracks_own,
+            ),
             view: View::new(settings.flavor(&server.server), &client.identity.user, settings.schema.clone()),
             shared,
             member,
@@ -174,7 +178,9 @@ impl Session {
             }
         };
         match &end {
-            End::Quit | End::Drained | End::Idle => tracing::debug!(session = self.member.id(), %end, "session ended"),
+            End::Quit | End::Drained | End::Idle => {
+                tracing::debug!(session = self.member.id(), %end, "session ended")
+            }
             End::ClientLost(_) | End::ClientProtocol(_) => {
                 tracing::info!(session = self.member.id(), user = self.client.identity.user, %end, "session ended");
             }
@@ -199,7 +205,9 @@ impl Session {
         }
         match end {
             // Dropped, not told: a statement may still run on it.
-            End::ClientLost(_) | End::BackendLost(_) | End::BackendProtocol(_) | End::ReadTimeout(_) => drop(self.server),
+            End::ClientLost(_) | End::BackendLost(_) | End::BackendProtocol(_) | End::ReadTimeout(_) => {
+                drop(self.server)
+            }
             _ => self.server.give_back().await,
         }
         self.client.stream.close().await;

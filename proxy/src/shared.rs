@@ -78,6 +78,8 @@ pub(crate) struct Live {
     pub(crate) connections: usize,
     /// Client connections of one user at most.
     pub(crate) per_user: Option<usize>,
+    /// Statements are logged with their literals.
+    pub(crate) literals: bool,
     /// What the greeting says; `None` for what the home backend says.
     pub(crate) server_version: Option<String>,
 }
@@ -283,6 +285,17 @@ impl Shared {
         let facts = self.home().monitor.now().facts().cloned();
         let mode = facts.map_or_else(SqlMode::empty, |facts| facts.sql_mode);
         Flavor { product, version, mode, charset: CharsetClass::Utf8 }
+    }
+
+    /// Writes a statement into the log at debug level: without its literals, unless the configuration asks for them.
+    pub(crate) fn log_statement(&self, what: &'static str, text: &[u8], flavor: Flavor) {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            let shown = match self.live().literals {
+                true => String::from_utf8_lossy(text).into_owned(),
+                false => sql::digest::normalize(text, flavor),
+            };
+            tracing::debug!(statement = shown, "{what}");
+        }
     }
 
     /// The addresses that clients connect to.

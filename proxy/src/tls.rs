@@ -88,7 +88,9 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ServerTlsEr
     CertificateDer::pem_file_iter(path)
         .and_then(|found| found.collect::<Result<Vec<_>, _>>())
         .map_err(|error| file_fault(path, error))
-        .and_then(|found| if found.is_empty() { Err(file_fault(path, "no certificate in it")) } else { Ok(found) })
+        .and_then(
+            |found| if found.is_empty() { Err(file_fault(path, "no certificate in it")) } else { Ok(found) },
+        )
 }
 
 /// Makes certificate and key where they are missing. Both are written anew if either is, so they always match.

@@ -8,8 +8,8 @@ use backend::pool::Lease;
 use wire::Capabilities;
 use wire::auth::{Check, Nonce, Password, Proof, Secret, Server, ServerChannel, ServerStep, native};
 
-use super::talk::Talk;
 use super::Failure;
+use super::talk::Talk;
 use crate::shared::{Shared, Users};
 
 /// How long a login that is about to be refused waits for a fresh look at the accounts.
@@ -111,7 +111,8 @@ async fn prove(
         Check::Known(password) => password.clone(),
         _ => Password::new(b""),
     };
-    let channel = if talk.is_secure() { ServerChannel::Secure } else { ServerChannel::Plain(shared.rsa.get()) };
+    let channel =
+        if talk.is_secure() { ServerChannel::Secure } else { ServerChannel::Plain(shared.rsa.get()) };
     let mut response = candidate.response.to_vec();
     let mut step = Server::start(check, *nonce, channel, candidate.plugin, candidate.response)?;
     let proof = loop {
@@ -141,7 +142,8 @@ async fn prove(
         _ => {
             // The password may have been set a moment ago: look once more, with the answer that is there.
             let stored = fresh_native(shared, who).await;
-            let hash = stored.and_then(|(stored, account)| Some((native::verify(&stored, nonce, &response)?, account)));
+            let hash = stored
+                .and_then(|(stored, account)| Some((native::verify(&stored, nonce, &response)?, account)));
             let (hash, account) = hash.ok_or_else(denied)?;
             Ok((Secret::Sha1(hash), Some(account)))
         }
@@ -169,7 +171,10 @@ fn expect(shared: &Shared, who: &Who<'_>) -> Result<Option<Expected>, Failure> {
     let home = shared.home();
     let accounts = home.accounts.current().ok_or_else(|| Failure::NoAccounts {
         name: home.name.clone(),
-        reason: home.accounts.fault().map_or_else(|| "they are being read".to_owned(), |fault| fault.to_string()),
+        reason: home
+            .accounts
+            .fault()
+            .map_or_else(|| "they are being read".to_owned(), |fault| fault.to_string()),
     })?;
     let Some(account) = accounts.choose(who.user, who.from) else { return Ok(None) };
     usable(account, who)?;
@@ -190,7 +195,11 @@ fn expect(shared: &Shared, who: &Who<'_>) -> Result<Option<Expected>, Failure> {
 
 fn usable(account: &Account, who: &Who<'_>) -> Result<(), Failure> {
     let unusable = |reason: &str| {
-        Err(Failure::Unusable { user: who.user.to_owned(), host: who.host.to_owned(), reason: reason.to_owned() })
+        Err(Failure::Unusable {
+            user: who.user.to_owned(),
+            host: who.host.to_owned(),
+            reason: reason.to_owned(),
+        })
     };
     match account.standing {
         Standing::Locked => {
@@ -200,7 +209,9 @@ fn usable(account: &Account, who: &Who<'_>) -> Result<(), Failure> {
     }
     match account.transport {
         Transport::Tls if !who.tls => unusable("it requires TLS"),
-        Transport::Certificate => unusable("it requires a client certificate, which the proxy cannot pass on"),
+        Transport::Certificate => {
+            unusable("it requires a client certificate, which the proxy cannot pass on")
+        }
         Transport::Any | Transport::Tls => Ok(()),
     }
 }

@@ -99,7 +99,9 @@ impl Failure {
             Self::TooManyOfUser { user, .. } => SqlError {
                 code: 1226,
                 state: *b"42000",
-                message: format!("User '{user}' has exceeded the 'max_user_connections' resource (limits.per_user)"),
+                message: format!(
+                    "User '{user}' has exceeded the 'max_user_connections' resource (limits.per_user)"
+                ),
             },
             Self::TlsRequired => SqlError::new(
                 code::SECURE_TRANSPORT_REQUIRED,

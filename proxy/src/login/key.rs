@@ -12,10 +12,13 @@ impl RsaKey {
     /// Begins to make the key pair on a thread of its own: it takes a noticeable part of a second.
     pub(crate) fn make(&self) {
         let slot = self.0.clone();
-        let started = std::thread::Builder::new().name("rsa-key".to_owned()).spawn(move || match PrivateKey::generate() {
-            Ok(key) => drop(slot.set(Arc::new(key))),
-            Err(error) => tracing::error!(%error, "no RSA key pair: full logins need TLS"),
-        });
+        let started =
+            std::thread::Builder::new().name("rsa-key".to_owned()).spawn(
+                move || match PrivateKey::generate() {
+                    Ok(key) => drop(slot.set(Arc::new(key))),
+                    Err(error) => tracing::error!(%error, "no RSA key pair: full logins need TLS"),
+                },
+            );
         if let Err(error) = started {
             tracing::error!(%error, "no RSA key pair: full logins need TLS");
         }

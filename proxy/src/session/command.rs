@@ -10,6 +10,7 @@ use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, code};
 
+use super::kill;
 use super::relay::Answer;
 use super::view::Certainty;
 use super::{End, PreparedStatement, Session};
@@ -29,6 +30,16 @@ pub(super) enum Next {
     },
     /// The client was answered, or no answer is due.
     Answered,
+}
+
+/// A command whose answer was relayed.
+struct Run {
+    expect: Expect,
+    counted: Option<Arc<Planned>>,
+    rewritten: bool,
+    started: Instant,
+    /// Bytes of the command.
+    received: usize,
 }
 
 impl Next {
@@ -53,12 +64,14 @@ impl Session {
         // Declared before the relay: the catalog is in doubt until the answer has come, or the session is lost.
         let _ddl = counted.as_ref().and_then(|planned| self.doubt_catalog(planned));
         let answer = self.relay(expect).await?;
-        self.settle(expect, counted, rewritten, started, answer);
+        let run = Run { expect, counted, rewritten, started, received: extent };
+        self.settle(run, answer);
         Ok(())
     }
 
     async fn dispatch(&mut self, header: Header, bytes: &[u8], payload: &[u8]) -> Result<Next, End> {
-        let command = Command::parse(payload, self.client.identity.capabilities).map_err(End::ClientProtocol)?;
+        let command =
+            Command::parse(payload, self.client.identity.capabilities).map_err(End::ClientProtocol)?;
         self.member.begin(activity(&command));
         match command {
             Command::Quit => Err(End::Quit),
@@ -77,7 +90,8 @@ impl Session {
             Command::ChangeUser(_) => self.change_user(header, payload).await,
             Command::ResetConnection => self.reset_connection(bytes).await,
             Command::BinlogDump(_) | Command::BinlogDumpGtid(_) | Command::RegisterReplica(_) => {
-                let text = "replication does not go through the proxy; connect the replica to its server directly";
+                let text =
+                    "replication does not go through the proxy; connect the replica to its server directly";
                 self.refuse(header, &SqlError::new(code::UNKNOWN_COM, text)).await
             }
             Command::Unknown(byte) => {
@@ -100,12 +114,21 @@ impl Session {
     }
 
     async fn query(&mut self, header: Header, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
-        let Some(planned) = self.plan(text).await? else { return self.forward(bytes, Expect::Query).await };
+        let Some(planned) = self.plan(text).await? else {
+            // Relay only; but ids that the proxy gave out are the proxy's to translate.
+            return if kill::is_kill(text) {
+                self.kill(header, bytes, text, None).await
+            } else {
+                self.forward(bytes, Expect::Query).await
+            };
+        };
         let shared = self.shared.clone();
         match planned.plan() {
             Plan::Refused(error) => return self.refuse(header, error).await,
             Plan::Local => return self.local(header, text).await,
-            Plan::Forward(_) if planned.verb() == Verb::Kill => return self.kill(header, bytes, text, planned).await,
+            Plan::Forward(_) if planned.verb() == Verb::Kill => {
+                return self.kill(header, bytes, text, Some(planned)).await;
+            }
             Plan::Forward(_) => shared.stats.totals.add(Counter::Forwarded, 1),
             Plan::Rewritten(plan) => {
                 let mut new = std::mem::take(&mut self.scratch);
@@ -117,7 +140,11 @@ impl Session {
                     self.scratch.clear();
                     sent?;
                     shared.stats.totals.add(Counter::Rewritten, 1);
-                    return Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: true });
+                    return Ok(Next::Relay {
+                        expect: Expect::Query,
+                        counted: Some(planned),
+                        rewritten: true,
+                    });
                 }
                 self.scratch = new;
                 self.scratch.clear();
@@ -148,10 +175,10 @@ impl Session {
             return Ok(None);
         }
         let shared = self.shared.clone();
-                let mut planned = shared.planner.plan(&shared, &self.view.question(text));
+        let mut planned = shared.planner.plan(&shared, &self.view.question(text));
         if matches!(planned.plan(), Plan::Rewritten(_)) && self.view.certainty == Certainty::Ask {
             self.ask_settings().await?;
-                        planned = shared.planner.plan(&shared, &self.view.question(text));
+            planned = shared.planner.plan(&shared, &self.view.question(text));
         }
         if self.view.certainty == Certainty::Lost && matches!(planned.plan(), Plan::Rewritten(_)) {
             planned = planned.untouched();
@@ -177,7 +204,8 @@ impl Session {
         if let Some(planned) = &planned
             && let Plan::Local = planned.plan()
         {
-            let error = SqlError::new(1295, "This command is not supported in the prepared statement protocol yet");
+            let error =
+                SqlError::new(1295, "This command is not supported in the prepared statement protocol yet");
             self.send_error(1, &error).await?;
             return Ok(Next::Answered);
         }
@@ -195,18 +223,13 @@ impl Session {
     }
 
     /// Counts an answered command.
-    fn settle(
-        &mut self,
-        expect: Expect,
-        counted: Option<Arc<Planned>>,
-        rewritten: bool,
-        started: Instant,
-        answer: Answer,
-    ) {
+    fn settle(&mut self, run: Run, answer: Answer) {
+        let Run { expect, counted, rewritten, started, received } = run;
         let elapsed = started.elapsed();
         let micros = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let totals = &self.shared.stats.totals;
         totals.query(micros, answer.error);
+        totals.add(Counter::BytesIn, received as u64);
         totals.add(Counter::BytesOut, answer.bytes);
         if answer.error && self.view.certainty == Certainty::Sure {
             self.view.certainty = Certainty::Ask;
@@ -238,7 +261,9 @@ const fn activity(command: &Command<'_>) -> Activity {
     match command {
         Command::Query(_) => Activity::Query,
         Command::StmtPrepare(_) => Activity::Prepare,
-        Command::StmtExecute(_) | Command::StmtBulkExecute { .. } | Command::StmtFetch { .. } => Activity::Execute,
+        Command::StmtExecute(_) | Command::StmtBulkExecute { .. } | Command::StmtFetch { .. } => {
+            Activity::Execute
+        }
         _ => Activity::Other,
     }
 }

@@ -25,7 +25,8 @@ impl Session {
                 if rest > 0 {
                     break;
                 }
-                let Some(header) = bytes.get_mut(end..).and_then(|bytes| bytes.first_chunk_mut::<HEADER>()) else {
+                let Some(header) = bytes.get_mut(end..).and_then(|bytes| bytes.first_chunk_mut::<HEADER>())
+                else {
                     break;
                 };
                 let Some(Header { len, seq }) = Header::parse(header) else { break };

@@ -2,16 +2,21 @@
 
 use std::sync::Arc;
 
+use sql::Scanner;
 use sql::digest::LiteralKind;
-use sql::{Digest, Scanner};
+use wire::Command;
 use wire::follow::Expect;
 use wire::packet::{self, Header};
-use wire::Command;
 
 use super::command::Next;
 use super::{End, Session};
 use crate::planner::Planned;
 use crate::shared::Shared;
+
+/// Whether a text begins like a KILL, behind nothing but space.
+pub(super) fn is_kill(text: &[u8]) -> bool {
+    text.trim_ascii_start().get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"kill"))
+}
 
 impl Session {
     /// `KILL [HARD | SOFT] [CONNECTION | QUERY] id`. An id that is not a session's here goes on as it came: it is the
@@ -22,7 +27,7 @@ impl Session {
         header: Header,
         bytes: &[u8],
         text: &[u8],
-        planned: Arc<Planned>,
+        planned: Option<Arc<Planned>>,
     ) -> Result<Next, End> {
         let mut scanner = Scanner::default();
         let scan = scanner.scan(text, self.view.flavor);
@@ -36,14 +41,16 @@ impl Session {
             Some(target) => {
                 let row = target.read();
                 // The one literal is the id, so everything before it stays as it was written.
-                let start = scan.units.get(scan.slots.first().map_or(0, |slot| slot.unit as usize)).map_or(0, |unit| unit.start);
+                let start = scan
+                    .units
+                    .get(scan.slots.first().map_or(0, |slot| slot.unit as usize))
+                    .map_or(0, |unit| unit.start);
                 let mut new = text.get(..start as usize).unwrap_or_default().to_vec();
                 new.extend_from_slice(row.backend_thread.to_string().as_bytes());
                 self.send_query(header, &new).await?;
             }
         }
-        debug_assert_eq!(Digest(planned.digest()), scan.digest);
-        Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: false })
+        Ok(Next::Relay { expect: Expect::Query, counted: planned, rewritten: false })
     }
 
     /// COM_PROCESS_KILL.
@@ -70,7 +77,9 @@ pub(super) fn interrupt(shared: Arc<Shared>, thread: u32) {
         };
         match killed.await {
             Ok(()) => tracing::info!(thread, "a statement took too long and was interrupted"),
-            Err(error) => tracing::warn!(thread, %error, "a statement takes too long and cannot be interrupted"),
+            Err(error) => {
+                tracing::warn!(thread, %error, "a statement takes too long and cannot be interrupted")
+            }
         }
     });
 }

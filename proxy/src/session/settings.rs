@@ -20,7 +20,8 @@ impl Session {
     pub(super) async fn ask_settings(&mut self) -> Result<(), End> {
         send_queries(&mut self.server, &[ASK]).await.map_err(lost)?;
         let row = first_row(&mut self.server).await.map_err(lost)?;
-        let mut texts = row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+        let mut texts =
+            row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
         let (mode, charset) = (texts.next().flatten(), texts.next().flatten());
         self.view.set(&mode.unwrap_or_default(), &charset.unwrap_or_default(), texts.next().flatten());
         self.view.certainty = Certainty::Sure;
@@ -47,10 +48,23 @@ impl Session {
         let old = std::mem::replace(&mut self.server, lease);
         old.give_back().await;
         self.prepared.clear();
-        self.translation =
-            Translation::new(self.client.identity.capabilities, self.server.capabilities, settings.tracks_own);
-        self.view = View::new(settings.flavor(&self.server.server), &self.client.identity.user, settings.schema.clone());
-        login::announce(&self.shared, &self.member, &self.client.identity.user, &self.server, settings.schema.as_deref());
+        self.translation = Translation::new(
+            self.client.identity.capabilities,
+            self.server.capabilities,
+            settings.tracks_own,
+        );
+        self.view = View::new(
+            settings.flavor(&self.server.server),
+            &self.client.identity.user,
+            settings.schema.clone(),
+        );
+        login::announce(
+            &self.shared,
+            &self.member,
+            &self.client.identity.user,
+            &self.server,
+            settings.schema.as_deref(),
+        );
         self.client.stream.write_all(&ok).await.map_err(End::ClientLost)?;
         Ok(Next::Answered)
     }

@@ -38,7 +38,8 @@ impl Translation {
 
     /// Whether the client waits for an EOF packet where the backend sends none.
     pub(super) const fn inserts_eof(&self) -> bool {
-        self.server.contains(Capabilities::DEPRECATE_EOF) && !self.client.contains(Capabilities::DEPRECATE_EOF)
+        self.server.contains(Capabilities::DEPRECATE_EOF)
+            && !self.client.contains(Capabilities::DEPRECATE_EOF)
     }
 
     /// Appends the EOF packet that this client waits for behind column definitions.
@@ -73,8 +74,8 @@ impl Translation {
             }
         }
         let end_differs = is_end && self.inserts_eof();
-        let loses_changes =
-            !self.client.contains(Capabilities::SESSION_TRACK) && ok.status.contains(Status::SESSION_STATE_CHANGED);
+        let loses_changes = !self.client.contains(Capabilities::SESSION_TRACK)
+            && ok.status.contains(Status::SESSION_STATE_CHANGED);
         if !end_differs && !loses_changes && !hidden {
             return Ok(Change::Keep);
         }

@@ -38,8 +38,15 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(flavor: Flavor, user: &str, schema: Option<String>) -> Self {
-        let mut view =
-            Self { flavor, schema, user: user.to_owned(), sql_mode_known: true, may_shadow: false, certainty: Certainty::Sure, key: 0 };
+        let mut view = Self {
+            flavor,
+            schema,
+            user: user.to_owned(),
+            sql_mode_known: true,
+            may_shadow: false,
+            certainty: Certainty::Sure,
+            key: 0,
+        };
         view.rekey();
         view
     }
@@ -48,7 +55,8 @@ impl View {
     pub(super) fn apply(&mut self, record: &Record<'_>) -> bool {
         let changed = match record {
             Record::Schema(name) => {
-                self.schema = if name.is_empty() { None } else { Some(String::from_utf8_lossy(name).into_owned()) };
+                self.schema =
+                    if name.is_empty() { None } else { Some(String::from_utf8_lossy(name).into_owned()) };
                 true
             }
             Record::SystemVariable { name: b"sql_mode", value } => {
@@ -105,7 +113,12 @@ impl View {
     fn rekey(&mut self) {
         let mut hash = Xxh3::new();
         hash.update(&self.flavor.mode.bits().to_le_bytes());
-        hash.update(&[self.flavor.charset as u8, u8::from(self.schema.is_some()), u8::from(self.sql_mode_known), u8::from(self.may_shadow)]);
+        hash.update(&[
+            self.flavor.charset as u8,
+            u8::from(self.schema.is_some()),
+            u8::from(self.sql_mode_known),
+            u8::from(self.may_shadow),
+        ]);
         // Lengths before contents, so that no two pairs of names run together to the same bytes.
         for name in [self.schema.as_deref().unwrap_or_default(), &self.user] {
             hash.update(&(name.len() as u64).to_le_bytes());

@@ -491,9 +491,6 @@ impl<'a, 's> Merge<'a, 's> {
                 ItemKind::Column(reference) if position == at => return self.find(reference).ok(),
                 _ => at += 1,
             }
-            if matches!(item.kind, ItemKind::Column(_)) {
-                at += 1;
-            }
         }
         None
     }

@@ -124,7 +124,8 @@ async fn the_metrics_are_what_prometheus_reads() {
         assert!(text.lines().any(|found| found.trim_end_matches(".0") == line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("orders"), "no statement is a label");
-    let mut names: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    let mut names: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
     let families = names.len();
     names.sort_unstable();
     names.dedup();
