@@ -4,6 +4,7 @@
 //! process, however that ends.
 
 pub mod client;
+pub mod drivers;
 pub mod http;
 pub mod machine;
 pub mod mariadb;
@@ -12,3 +13,4 @@ pub mod process;
 pub mod proxy;
 pub mod raw;
 pub mod report;
+pub mod script;

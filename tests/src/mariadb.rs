@@ -67,7 +67,6 @@ impl MariaDb {
         let mut command = Command::new(&programs.server);
         programs.surroundings(&mut command);
         command
-            .arg("--no-defaults")
             .arg(format!("--datadir={}", dir.join("data").display()))
             .arg(format!("--socket={}", self.socket().display()))
             .arg(format!("--pid-file={}", dir.join("pid").display()))
@@ -138,9 +137,10 @@ struct Programs {
 
 impl Programs {
     fn surroundings(&self, command: &mut Command) {
+        // Has to come first.
+        command.arg("--no-defaults");
         if let Some(basedir) = &self.basedir {
-            command.env("LD_LIBRARY_PATH", &self.libraries);
-            command.arg("--no-defaults").arg(format!("--basedir={}", basedir.display()));
+            command.env("LD_LIBRARY_PATH", &self.libraries).arg(format!("--basedir={}", basedir.display()));
         }
     }
 }
@@ -182,9 +182,6 @@ fn template() -> Option<&'static Path> {
         let guard = Guard::new(&format!("rm -rf '{}'", dir.path().display()));
         let mut command = Command::new(&programs.install);
         programs.surroundings(&mut command);
-        if programs.basedir.is_none() {
-            command.arg("--no-defaults");
-        }
         command
             .arg(format!("--datadir={}", dir.path().join("data").display()))
             .arg(format!("--user={}", user()))

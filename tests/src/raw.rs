@@ -160,16 +160,14 @@ impl Client {
     /// The next logical packet's payload.
     pub fn packet(&mut self) -> io::Result<Vec<u8>> {
         loop {
-            if self.buffer.len() >= packet::needed(&self.buffer)
-                || packet::Header::parse(&self.buffer).is_some_and(|h| self.buffer.len() >= h.len + packet::HEADER)
-            {
-                if let Some((payload, used)) = packet::read(&self.buffer, MOST).map_err(io::Error::other)? {
+            if (self.buffer.len() >= packet::needed(&self.buffer)
+                || packet::Header::parse(&self.buffer).is_some_and(|h| self.buffer.len() >= h.len + packet::HEADER))
+                && let Some((payload, used)) = packet::read(&self.buffer, MOST).map_err(io::Error::other)? {
                     self.seq = payload.next_seq();
                     let data = payload.into_data().into_owned();
                     self.buffer.drain(..used);
                     return Ok(data);
                 }
-            }
             let mut chunk = vec![0; 1 << 16];
             let read = self.stream.read(&mut chunk)?;
             if read == 0 {
@@ -312,7 +310,7 @@ fn column(def: &ColumnDef<'_>) -> Column {
         table: text(def.table),
         org_table: text(def.org_table),
         schema: text(def.schema),
-        kind: def.kind.byte(),
+        kind: def.kind.0,
         length: def.length,
         flags: def.flags.bits(),
         decimals: def.decimals,

@@ -3,6 +3,8 @@
 use router::compare::{Answer, Column, Done, Failure, Outcome, ResultSet, Terms, Value, Warning, compare};
 use serde_json::Value as Json;
 
+use crate::script::Script;
+
 /// A driver's run of the script.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
@@ -50,19 +52,20 @@ impl Report {
         self.cases.iter().map(|case| case.steps.len()).sum()
     }
 
-    /// Where the two runs differ, in words; empty if nowhere.
-    pub fn differences(&self, other: &Report) -> Vec<String> {
+    /// Where two runs of the script differ, in words; empty if nowhere.
+    pub fn differences(&self, other: &Report, script: &Script) -> Vec<String> {
         let mut found = Vec::new();
         let names = |r: &Report| r.cases.iter().map(|c| c.name.clone()).collect::<Vec<_>>();
         if names(self) != names(other) {
             found.push(format!("cases: {:?} ≠ {:?}", names(self), names(other)));
         }
         for (left, right) in self.cases.iter().zip(&other.cases) {
+            let terms = Terms { metadata: script.metadata(&left.name), ..Terms::exact() };
             if left.steps.len() != right.steps.len() {
                 found.push(format!("{}: {} steps ≠ {}", left.name, left.steps.len(), right.steps.len()));
             }
             for (number, (l, r)) in left.steps.iter().zip(&right.steps).enumerate() {
-                let verdict = compare(&l.answer, &r.answer, &Terms::exact());
+                let verdict = compare(&l.answer, &r.answer, &terms);
                 if !verdict.is_same() {
                     let sql = l.sql.chars().take(160).collect::<String>();
                     found.push(format!("{}, step {}: {sql}\n    {}", left.name, number + 1, indented(&verdict.to_string())));

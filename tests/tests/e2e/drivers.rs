@@ -1,0 +1,64 @@
+//! One script through every driver, straight and proxied: the same answers, value by value and flag by flag.
+
+use shuntyard_tests::client::Server;
+use shuntyard_tests::drivers::{Age, Driver, Protocol, run};
+use shuntyard_tests::machine;
+use shuntyard_tests::mariadb::MariaDb;
+use shuntyard_tests::mysql::MySql;
+use shuntyard_tests::proxy::Setup;
+use shuntyard_tests::script::Script;
+use tempfile::TempDir;
+use tokio::sync::Mutex;
+
+/// The script works in one schema of a server: one run after the other.
+static ONE: Mutex<()> = Mutex::const_new(());
+
+async fn same(driver: Driver, product: &str, straight: &Server, setup: &Setup) {
+    if matches!(driver, Driver::Python(..)) && machine::python().is_none() {
+        return machine::missing("the Python drivers (`tools/pydrivers`)");
+    }
+    let _alone = ONE.lock().await;
+    let files = TempDir::with_prefix("shuntyard-files-").unwrap();
+    let left = run(driver, straight, product, files.path()).await;
+    assert!(left.steps() > 20, "the script ran");
+    let proxy = setup.start();
+    let right = run(driver, &proxy.server(), product, files.path()).await;
+    let found = left.differences(&right, &Script::load());
+    assert!(
+        found.is_empty(),
+        "{driver:?} at {product}: {} of {} steps differ (straight ≠ proxied):\n{}",
+        found.len(),
+        left.steps(),
+        found.join("\n")
+    );
+}
+
+async fn at_mariadb(driver: Driver) {
+    let Some(server) = MariaDb::shared() else { return };
+    same(driver, "mariadb", &server.server(), &Setup::mariadb(server.port())).await;
+}
+
+async fn at_mysql(driver: Driver) {
+    let Some(server) = MySql::shared().await else { return };
+    same(driver, "mysql", &server.server(), &Setup::mysql(server.port())).await;
+}
+
+macro_rules! drivers {
+    ($($name:ident: $driver:expr;)*) => {
+        mod mariadb { use super::*; $(#[tokio::test] async fn $name() { at_mariadb($driver).await; })* }
+        mod mysql { use super::*; $(#[tokio::test] async fn $name() { at_mysql($driver).await; })* }
+    };
+}
+
+drivers! {
+    mariadb_client: Driver::Python("run_client.py", "mariadb-client");
+    pymysql: Driver::Python("run_pymysql.py", "pymysql");
+    connector_pure_text: Driver::Python("run_connector.py", "connector:pure:text");
+    connector_pure_prepared: Driver::Python("run_connector.py", "connector:pure:prepared");
+    connector_c_text: Driver::Python("run_connector.py", "connector:c:text");
+    connector_c_prepared: Driver::Python("run_connector.py", "connector:c:prepared");
+    mysql_async_text: Driver::Async(Protocol::Text);
+    mysql_async_binary: Driver::Async(Protocol::Binary);
+    packets_classic: Driver::Raw(Age::Classic);
+    packets_modern: Driver::Raw(Age::Modern);
+}

@@ -1,0 +1,15 @@
+//! The proxy in front of real servers, from the outside.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod admin;
+mod backend_loss;
+mod client_loss;
+mod config;
+mod drain;
+mod drivers;
+mod infile;
+mod kill;
+mod login;
+mod reload;
+mod rewriting;
+mod tls;

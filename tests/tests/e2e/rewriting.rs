@@ -1,0 +1,181 @@
+//! The shipped rules fire through the proxy, the server gets the new text, and the client the same rows.
+
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params};
+use router::compare::{Answer, Outcome, Terms, compare};
+use shuntyard_tests::client::{Server, prepared, text};
+use shuntyard_tests::mariadb::MariaDb;
+use shuntyard_tests::mysql::MySql;
+use shuntyard_tests::proxy::{Proxy, Setup};
+
+const UNION: &str = "SELECT id, ts, name FROM cur UNION ALL SELECT id, ts, name FROM old ORDER BY ts DESC, id LIMIT 7";
+const DERIVED: &str = "SELECT a.id, a.name FROM (SELECT id, name, ts FROM cur WHERE ts > '2024-01-03') AS a ORDER BY a.name, a.id";
+
+async fn fixture(server: &Server, schema: &str) {
+    let mut conn = server.connect().await;
+    conn.query_drop(format!("DROP DATABASE IF EXISTS {schema}")).await.unwrap();
+    conn.query_drop(format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4")).await.unwrap();
+    conn.query_drop(format!("USE {schema}")).await.unwrap();
+    for (table, year) in [("cur", 2024), ("old", 2023)] {
+        conn.query_drop(format!(
+            "CREATE TABLE {table} (id INT NOT NULL PRIMARY KEY, ts DATETIME NOT NULL, name VARCHAR(30) NOT NULL, KEY (ts)) ENGINE=InnoDB"
+        ))
+        .await
+        .unwrap();
+        let rows: Vec<String> = (0..500)
+            .map(|n| format!("({n}, '{year}-01-{:02} {:02}:00:00', 'name {}')", 1 + n / 24 % 28, n % 24, n % 37))
+            .collect();
+        conn.query_drop(format!("INSERT INTO {table} VALUES {}", rows.join(","))).await.unwrap();
+    }
+}
+
+async fn fired(proxy: &Proxy, rule: &str) -> u64 {
+    let mut conn = proxy.server().connect().await;
+    conn.query_first(format!("SELECT fired FROM shuntyard.rules WHERE id = '{rule}'")).await.unwrap().unwrap()
+}
+
+fn rows(answer: &Answer) -> usize {
+    match answer.results.first() {
+        Some(Outcome::Rows(set)) => set.rows.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn same(straight: &mut Conn, proxied: &mut Conn, sql: &str) {
+    let (left, right) = (text(straight, sql.as_bytes()).await, text(proxied, sql.as_bytes()).await);
+    assert!(rows(&left) > 0, "{sql}");
+    let verdict = compare(&left, &right, &Terms::exact());
+    assert!(verdict.is_same(), "{sql}\n{verdict}");
+    let left = prepared(straight, sql.as_bytes(), Params::Empty).await;
+    let right = prepared(proxied, sql.as_bytes(), Params::Empty).await;
+    let verdict = compare(&left, &right, &Terms::exact());
+    assert!(verdict.is_same(), "prepared: {sql}\n{verdict}");
+}
+
+async fn both_rules(server: Server, setup: Setup) {
+    fixture(&server, "rewriting").await;
+    let proxy = setup.start();
+    let mut straight = server.connect_to(Some("rewriting")).await;
+    let mut proxied = proxy.server().connect_to(Some("rewriting")).await;
+    for (rule, sql) in [("union-limit", UNION), ("derived-merge", DERIVED)] {
+        let before = fired(&proxy, rule).await;
+        same(&mut straight, &mut proxied, sql).await;
+        same(&mut straight, &mut proxied, sql).await;
+        let after = fired(&proxy, rule).await;
+        assert!(after >= before + 2, "{rule} fired: {before} → {after}");
+    }
+    // Other literals of the same digest, from the plan cache.
+    let before = fired(&proxy, "union-limit").await;
+    for limit in [1, 3, 50] {
+        let sql = UNION.replace("LIMIT 7", &format!("LIMIT {limit}"));
+        let (left, right) = (text(&mut straight, sql.as_bytes()).await, text(&mut proxied, sql.as_bytes()).await);
+        assert!(compare(&left, &right, &Terms::exact()).is_same());
+        assert_eq!(rows(&right), limit);
+    }
+    assert_eq!(fired(&proxy, "union-limit").await, before + 3);
+    // Beyond the rule's bound on LIMIT the precondition fails at execution.
+    same(&mut straight, &mut proxied, &UNION.replace("LIMIT 7", "LIMIT 100000")).await;
+    assert_eq!(fired(&proxy, "union-limit").await, before + 3);
+}
+
+#[tokio::test]
+async fn both_rules_fire_at_mariadb() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    both_rules(server.server(), Setup::mariadb(server.port())).await;
+}
+
+#[tokio::test]
+async fn both_rules_fire_at_mysql() {
+    let Some(server) = MySql::shared().await else { return };
+    both_rules(server.server(), Setup::mysql(server.port())).await;
+}
+
+#[tokio::test]
+async fn the_server_gets_the_new_text_unless_told_otherwise() {
+    let Some(server) = MariaDb::start(&["--general-log=1", "--log-output=TABLE"]) else { return };
+    fixture(&server.server(), "rewriting").await;
+    let proxy = Setup::mariadb(server.port()).start();
+    let mut straight = server.server().connect().await;
+    let mut conn = proxy.server().connect_to(Some("rewriting")).await;
+    let mut limits = async |sql: &str| {
+        straight.query_drop("TRUNCATE mysql.general_log").await.unwrap();
+        conn.query_drop(sql).await.unwrap();
+        let seen: Vec<String> = straight
+            .query("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE argument LIKE '%UNION ALL%' AND command_type = 'Query' AND argument NOT LIKE '%general_log%'")
+            .await
+            .unwrap();
+        assert_eq!(seen.len(), 1, "{sql}: {seen:?}");
+        seen.first().unwrap().matches("LIMIT").count()
+    };
+    assert_eq!(limits(UNION).await, 3, "ORDER BY and LIMIT are in both branches");
+    assert_eq!(limits(&format!("/* shuntyard: rewrite=off */ {UNION}")).await, 1, "told by a comment");
+    assert_eq!(limits(&UNION.replace("UNION ALL", "/* x */ UNION ALL /*! */")).await, 1, "executable comment");
+
+    let mut admin = proxy.server().connect().await;
+    admin.query_drop("SHUNTYARD SET rules = OFF").await.unwrap();
+    assert_eq!(limits(UNION).await, 1, "rules are off");
+    admin.query_drop("SHUNTYARD SET rules = ON").await.unwrap();
+    assert_eq!(limits(UNION).await, 3, "and on again");
+
+    // A column that changes its type: the guard has to see it before the next statement.
+    admin.query_drop("ALTER TABLE rewriting.old MODIFY ts VARCHAR(30) NOT NULL").await.unwrap();
+    assert_eq!(limits(UNION).await, 1, "types differ now");
+    admin.query_drop("ALTER TABLE rewriting.old MODIFY ts DATETIME NOT NULL").await.unwrap();
+    shuntyard_tests::proxy::eventually("the catalog is known again", std::time::Duration::from_secs(5), async || {
+        limits(UNION).await == 3
+    })
+    .await;
+    // A temporary table hides the name: what the catalog says of it is wrong then.
+    conn.query_drop("CREATE TEMPORARY TABLE old (id VARCHAR(20), ts VARCHAR(30), name TEXT)").await.unwrap();
+    straight.query_drop("TRUNCATE mysql.general_log").await.unwrap();
+    conn.query_drop(UNION).await.unwrap();
+    let seen: Option<String> = straight
+        .query_first("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE argument LIKE '%UNION ALL%' AND command_type = 'Query' AND argument NOT LIKE '%general_log%'")
+        .await
+        .unwrap();
+    assert_eq!(seen.unwrap().matches("LIMIT").count(), 1, "a temporary table shadows the catalog's");
+}
+
+#[tokio::test]
+async fn ddl_from_elsewhere_is_seen_within_seconds() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    fixture(&server.server(), "rewriting").await;
+    let proxy = Setup::mariadb(server.port()).start();
+    let mut conn = proxy.server().connect_to(Some("rewriting")).await;
+    conn.query_drop(UNION).await.unwrap();
+    assert_eq!(fired(&proxy, "union-limit").await, 1);
+    let mut elsewhere = server.server().connect().await;
+    elsewhere.query_drop("ALTER TABLE rewriting.old MODIFY ts VARCHAR(30) NOT NULL").await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    let before = fired(&proxy, "union-limit").await;
+    conn.query_drop(UNION).await.unwrap();
+    assert_eq!(fired(&proxy, "union-limit").await, before, "the types differ now");
+}
+
+#[tokio::test]
+async fn passthrough_relays_only() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    fixture(&server.server(), "rewriting").await;
+    let proxy = Setup::mariadb(server.port()).argument("--passthrough").start();
+    let mut straight = server.server().connect_to(Some("rewriting")).await;
+    let mut proxied = proxy.server().connect_to(Some("rewriting")).await;
+    same(&mut straight, &mut proxied, UNION).await;
+}
+
+#[tokio::test]
+async fn explain_shows_the_new_text_and_the_guard_that_refused() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    fixture(&server.server(), "rewriting").await;
+    let proxy = Setup::mariadb(server.port()).start();
+    let out = proxy.control(&["explain", "--schema", "rewriting", "--user", "app", UNION]);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{out:?}");
+    assert!(said.contains("union-limit") && said.matches("LIMIT").count() >= 3, "{said}");
+    let refused = UNION.replace("SELECT id, ts, name FROM old", "SELECT name, ts, id FROM old");
+    let out = proxy.control(&["explain", "--schema", "rewriting", "--user", "app", &refused]);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(said.contains("union-limit") && said.contains("type"), "the guard is named: {said}");
+    let mut conn = proxy.server().connect_to(Some("rewriting")).await;
+    let rows: Vec<mysql_async::Row> = conn.query(format!("EXPLAIN SHUNTYARD {UNION}")).await.unwrap();
+    assert!(!rows.is_empty());
+}
