@@ -13,9 +13,17 @@ pub(crate) async fn run(installation: &Installation, layout: &Layout) -> io::Res
         .ok_or_else(|| io::Error::other("there is no mariadb-upgrade beside the server"))?;
     let mut command = std::process::Command::new(&program);
     installation.clean(&mut command);
-    let mut defaults = std::ffi::OsString::from("--defaults-file=");
-    defaults.push(layout.path(entry::CLIENT));
-    command.arg(defaults).arg("--force").stdin(Stdio::null());
+    // It hands its connection on to other programs through a shell and gets some characters of a
+    // path wrong, so it is run inside the folder and sees none of the path.
+    let socket = layout.socket.strip_prefix(&layout.folder).unwrap_or(&layout.socket);
+    let mut to_socket = std::ffi::OsString::from("--socket=");
+    to_socket.push(socket);
+    command
+        .arg(format!("--defaults-file={}", entry::CLIENT))
+        .arg(to_socket)
+        .arg("--force")
+        .current_dir(&layout.folder)
+        .stdin(Stdio::null());
     let output = Command::from(command).kill_on_drop(true).output().await?;
     if output.status.success() {
         return Ok(());
