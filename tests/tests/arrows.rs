@@ -26,7 +26,9 @@ const TOKIO: &[&str] = &["backend", "shuntyard", "shuntyard-tests"];
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["metadata", "--format-version", "1", "--no-deps", "--offline"]).current_dir(machine::root());
+    command
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(machine::root());
     let out = command.output().unwrap();
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let metadata: Json = serde_json::from_slice(&out.stdout).unwrap();
@@ -57,7 +59,8 @@ fn only_the_allowed_arrows() {
 #[test]
 fn only_those_that_do_io_know_tokio() {
     for (name, dependencies) in dependencies() {
-        let knows: Vec<&String> = dependencies.iter().filter(|d| d.contains("tokio") || *d == "mysql_async").collect();
+        let knows: Vec<&String> =
+            dependencies.iter().filter(|d| d.contains("tokio") || *d == "mysql_async").collect();
         assert!(knows.is_empty() || TOKIO.contains(&name.as_str()), "{name} depends on {knows:?}");
     }
 }

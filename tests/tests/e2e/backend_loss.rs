@@ -12,7 +12,9 @@ use tokio::time::timeout;
 /// A session that lost its server: an error that makes drivers reconnect, or the closed connection itself.
 fn is_loss(error: &Error) -> bool {
     match error {
-        Error::Server(e) => matches!(e.code, 1053 | 2006 | 2013 | 1927) && e.state == "08S01" || e.code == 1927,
+        Error::Server(e) => {
+            matches!(e.code, 1053 | 2006 | 2013 | 1927) && e.state == "08S01" || e.code == 1927
+        }
         _ => true,
     }
 }
@@ -30,7 +32,8 @@ async fn a_killed_server_ends_its_sessions_and_new_ones_work_when_it_is_back() {
 
     let error = timeout(Duration::from_secs(5), running).await.expect("no hang").unwrap().unwrap_err();
     assert!(is_loss(&error), "{error}");
-    let error = timeout(Duration::from_secs(5), idle.query_drop("SELECT 1")).await.expect("no hang").unwrap_err();
+    let error =
+        timeout(Duration::from_secs(5), idle.query_drop("SELECT 1")).await.expect("no hang").unwrap_err();
     assert!(is_loss(&error), "{error}");
     let again = timeout(Duration::from_secs(5), idle.query_drop("SELECT 1")).await.expect("no hang");
     assert!(again.is_err(), "the session is closed");

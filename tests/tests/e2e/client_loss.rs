@@ -127,7 +127,7 @@ async fn idle_sessions_hold_little() {
 
 #[tokio::test]
 async fn garbage_instead_of_a_login_harms_nobody() {
-    let Some((_server, proxy)) = start(&["timeouts: {login: 1s}"]) else { return };
+    let Some((_server, proxy)) = start(&["timeouts: {login: 1s, wait: 1s}"]) else { return };
     let garbage: &[&[u8]] = &[
         b"GET / HTTP/1.1\r\n\r\n",
         b"\xff\xff\xff\x01\xff\xff\xff\xff",
@@ -152,7 +152,7 @@ async fn garbage_instead_of_a_login_harms_nobody() {
 
 #[tokio::test]
 async fn a_client_that_never_logs_in_is_closed() {
-    let Some((_server, proxy)) = start(&["timeouts: {login: 1s}"]) else { return };
+    let Some((_server, proxy)) = start(&["timeouts: {login: 1s, wait: 1s}"]) else { return };
     let mut stream = TcpStream::connect(("127.0.0.1", proxy.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let from = std::time::Instant::now();

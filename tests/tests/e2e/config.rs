@@ -72,7 +72,8 @@ fn json_has_the_same_faults() {
 #[test]
 fn a_faulty_rule_file_is_a_fault_of_the_configuration() {
     let dir = folder(&format!("{GOOD}rules: {{files: [\"builtin:*\", \"own.yaml\"]}}\n"));
-    std::fs::write(dir.path().join("own.yaml"), "- id: mine\n  mode: perhaps\n  pass: union_limit\n").unwrap();
+    std::fs::write(dir.path().join("own.yaml"), "- id: mine\n  mode: perhaps\n  pass: union_limit\n")
+        .unwrap();
     let (code, said) = check(dir.path());
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("own.yaml:2:9"), "{said}");

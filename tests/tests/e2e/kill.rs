@@ -53,7 +53,8 @@ async fn kill_query(server: Server) {
     let target = victim.id();
     let running = tokio::spawn(async move {
         let from = Instant::now();
-        let result = victim.query_first::<u64, _>("SELECT SLEEP(30) + COUNT(*) FROM information_schema.tables").await;
+        let result =
+            victim.query_first::<u64, _>("SELECT SLEEP(30) + COUNT(*) FROM information_schema.tables").await;
         (victim, result.is_err(), from.elapsed())
     });
     tokio::time::sleep(Duration::from_millis(500)).await;

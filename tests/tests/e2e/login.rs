@@ -20,9 +20,12 @@ async fn refusal(server: &Server, schema: Option<&str>) -> (u16, String, String)
 async fn refusals_are_the_servers_own() {
     let Some(server) = MariaDb::shared() else { return };
     let proxy = Setup::mariadb(server.port()).start();
-    for (user, password, schema) in
-        [("app", "wrong", None), ("app", "", None), ("nobody_here", "x", None), ("app", "app", Some("no_such_schema"))]
-    {
+    for (user, password, schema) in [
+        ("app", "wrong", None),
+        ("app", "", None),
+        ("nobody_here", "x", None),
+        ("app", "app", Some("no_such_schema")),
+    ] {
         let straight = refusal(&server.server().as_user(user, password), schema).await;
         let proxied = refusal(&proxy.server().as_user(user, password), schema).await;
         assert_eq!(straight, proxied, "{user}");

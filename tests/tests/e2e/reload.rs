@@ -51,7 +51,8 @@ async fn a_faulty_rule_changes_nothing_and_says_where() {
     let line = 1 + faulty.lines().position(|l| l.contains("no_such_pass")).unwrap();
     with_rules(proxy.dir(), &faulty);
     let place = format!("own.yaml:{line}:");
-    eventually("the fault is logged with its line", SOON, async || proxy.process.log().contains(&place)).await;
+    eventually("the fault is logged with its line", SOON, async || proxy.process.log().contains(&place))
+        .await;
     assert_eq!(mode(&proxy).await, "disabled");
     with_rules(proxy.dir(), &rule("enabled"));
     eventually("the mended file counts", SOON, async || mode(&proxy).await == "enabled").await;

@@ -50,7 +50,8 @@ async fn clients_may_choose_tls_by_default() {
 #[tokio::test]
 async fn a_certificate_of_ones_own_is_checked_by_the_client() {
     let Some(server) = MariaDb::shared() else { return };
-    let setup = Setup::mariadb(server.port()).line("tls: {mode: required, cert: front-cert.pem, key: front-key.pem}");
+    let setup =
+        Setup::mariadb(server.port()).line("tls: {mode: required, cert: front-cert.pem, key: front-key.pem}");
     let proxy = setup.start_in(|dir| {
         certificates(dir, "front");
         certificates(dir, "other");
@@ -98,7 +99,8 @@ async fn the_servers_identity_is_verified() {
     for mode in ["verify_ca", "verify_identity"] {
         let proxy = Setup::mariadb(server.port()).backend(&backend("back-ca.pem", mode)).start();
         let mut conn = proxy.server().connect().await;
-        let (_, cipher): (String, String) = conn.query_first("SHOW STATUS LIKE 'Ssl_cipher'").await.unwrap().unwrap();
+        let (_, cipher): (String, String) =
+            conn.query_first("SHOW STATUS LIKE 'Ssl_cipher'").await.unwrap().unwrap();
         assert!(!cipher.is_empty(), "{mode}: the proxy speaks TLS to the server");
     }
     let proxy = Setup::mariadb(server.port())
