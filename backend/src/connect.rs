@@ -10,7 +10,9 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::{TlsConnector, TlsStream};
 use wire::auth::{AuthError, Client, ClientChannel, ClientStep, Secret, ServerKey};
 use wire::packet;
-use wire::{Capabilities, ErrPacket, Greeting, HandshakeResponse, OkPacket, ProtocolError, SqlError, SslRequest};
+use wire::{
+    Capabilities, ErrPacket, Greeting, HandshakeResponse, OkPacket, ProtocolError, SqlError, SslRequest,
+};
 
 use crate::address::Address;
 use crate::buffer::Buffer;
@@ -47,8 +49,7 @@ pub const MIRRORED: Capabilities = Capabilities::LONG_PASSWORD
     .union(Capabilities::MARIADB_EXTENDED_METADATA);
 
 /// Of those, the ones that shape packets: a server that lacks one cannot serve a client that was offered it.
-const SHAPING: Capabilities =
-    Capabilities::QUERY_ATTRIBUTES.union(Capabilities::MARIADB_EXTENDED_METADATA);
+const SHAPING: Capabilities = Capabilities::QUERY_ATTRIBUTES.union(Capabilities::MARIADB_EXTENDED_METADATA);
 
 /// A server, and how to reach it.
 #[derive(Debug, Clone)]
@@ -220,7 +221,8 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
     let secure = stream.is_tls() || matches!(target.address, Address::Unix(_));
     let channel = if secure { ClientChannel::Secure } else { ClientChannel::Plain(ServerKey::Ask) };
     let auth = |error| ConnectError::Auth { name: target.name.clone(), error };
-    let start = Client::start(&greeting.auth_plugin, &greeting.scramble, login.secret.clone(), channel).map_err(auth)?;
+    let start = Client::start(&greeting.auth_plugin, &greeting.scramble, login.secret.clone(), channel)
+        .map_err(auth)?;
     let response = HandshakeResponse {
         capabilities,
         max_packet: login.max_packet,
@@ -249,7 +251,9 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
             }
             ClientStep::Wait(next) => next,
             ClientStep::Done => {
-                break OkPacket::parse(&payload, capabilities).map_err(|error| target.protocol(error))?.status;
+                break OkPacket::parse(&payload, capabilities)
+                    .map_err(|error| target.protocol(error))?
+                    .status;
             }
             ClientStep::Refused(error) => {
                 return Err(ConnectError::Refused { name: target.name.clone(), error });
@@ -283,7 +287,9 @@ fn agree(target: &Target, login: &Login<'_>, greeting: &Greeting) -> Result<Capa
         TlsMode::Disabled => agreed,
         TlsMode::Preferred if !over_tcp || !offered.contains(Capabilities::SSL) => agreed,
         _ if !offered.contains(Capabilities::SSL) => {
-            return Err(refuse("TLS is required by the configuration (tls.mode), and the server does not offer it"));
+            return Err(refuse(
+                "TLS is required by the configuration (tls.mode), and the server does not offer it",
+            ));
         }
         _ => agreed | Capabilities::SSL,
     })
@@ -321,7 +327,8 @@ pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, Exchange
     let tracked = first_row(connection).await;
     let row = first_row(connection).await?;
     tracked?;
-    let mut texts = row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
+    let mut texts =
+        row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
     let mut next = || texts.next().flatten();
     Ok(Settings {
         sql_mode: next().unwrap_or_default(),

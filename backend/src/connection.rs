@@ -65,10 +65,11 @@ impl Connection {
     ///
     /// # Errors
     /// `Err(Ok(self))` when it cannot move, `Err(Err(_))` when the socket failed and the connection is lost.
-    #[expect(clippy::result_large_err, reason = "the connection itself comes back")]
     pub fn hand_over(self) -> Result<HandOver, io::Result<Self>> {
         match self {
-            Self { stream: Stream::Plain(socket), input, capabilities, thread_id, server } if input.is_empty() => {
+            Self { stream: Stream::Plain(socket), input, capabilities, thread_id, server }
+                if input.is_empty() =>
+            {
                 let socket = socket.detach().map_err(Err)?;
                 Ok(HandOver { socket, capabilities, thread_id, server })
             }

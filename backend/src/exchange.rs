@@ -90,7 +90,9 @@ pub async fn first_row(connection: &mut Connection) -> Result<Vec<Option<Vec<u8>
     loop {
         let (payload, _) = read_packet(stream, input).await?;
         match payload.first() {
-            Some(&wire::reply::ERR) => return Err(ExchangeError::Server(ErrPacket::parse(&payload)?.to_error())),
+            Some(&wire::reply::ERR) => {
+                return Err(ExchangeError::Server(ErrPacket::parse(&payload)?.to_error()));
+            }
             // A row that starts so has a first column of 16 MB and more, which no answer here has.
             Some(&wire::reply::EOF) => return Ok(first.unwrap_or_default()),
             _ if first.is_none() => {

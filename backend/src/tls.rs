@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -66,7 +66,8 @@ impl ClientTls {
     /// A file that cannot be read or holds no certificate, or a checking mode without one.
     pub fn new(mode: TlsMode, ca: Option<&PathBuf>) -> Result<Self, TlsSetupError> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+        let builder =
+            ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
         let verifier: Arc<dyn ServerCertVerifier> = match mode {
             TlsMode::Disabled => return Ok(Self::disabled()),
             TlsMode::Preferred | TlsMode::Required => Arc::new(Lenient { provider, chain: None }),

@@ -16,7 +16,7 @@ mod translate;
 pub(crate) use admins::{Admins, Pattern, wildcard};
 pub(crate) use evaluate::{Answer, Kind, execute};
 pub(crate) use source::{BackendRow, RuleRow, Source};
-pub(crate) use statement::{Query, Statement, Switch, parse};
+pub(crate) use statement::{Statement, Switch, parse};
 pub(crate) use tables::{Cell, Column, TABLES, Table};
 
 use wire::SqlError;

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 /// Point applications at its port as if it were the server. Start with `shuntyard demo`.
 #[derive(Debug, Parser)]
 #[command(name = "shuntyard", version, propagate_version = true, arg_required_else_help = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -18,7 +18,7 @@ pub struct Cli {
 
 /// The program's verbs.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Start two bundled MariaDB servers with a sample shop, and the proxy in front of them
     Demo(DemoArgs),
     /// Run the proxy
@@ -41,7 +41,7 @@ pub enum Command {
 
 /// `demo`.
 #[derive(Debug, Args)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Port for MySQL clients on 127.0.0.1
     #[arg(long, default_value_t = 4306, value_name = "N")]
     pub port: u16,
@@ -55,7 +55,7 @@ pub struct DemoArgs {
 
 /// `serve`.
 #[derive(Debug, Args)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// The configuration file [default: ./shuntyard.yaml]
     #[arg(long, value_name = "FILE", conflicts_with = "backend")]
     pub config: Option<PathBuf>,
@@ -82,7 +82,7 @@ pub struct ServeArgs {
 
 /// `check`.
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE", default_value = "./shuntyard.yaml")]
     pub config: PathBuf,
@@ -93,7 +93,7 @@ pub struct CheckArgs {
 
 /// Which running proxy is meant.
 #[derive(Debug, Args)]
-pub struct ControlArgs {
+pub(crate) struct ControlArgs {
     /// The proxy's data folder, which holds its control socket
     #[arg(long, value_name = "DIR", default_value = "./data")]
     pub data: PathBuf,
@@ -104,7 +104,7 @@ pub struct ControlArgs {
 
 /// `explain`.
 #[derive(Debug, Args)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// The statement
     pub sql: String,
     /// The schema that unqualified names belong to

@@ -23,9 +23,8 @@ use backend::address::Address;
 use sql::source::{Fault, Faults, Span};
 use sql::yaml;
 
-pub(crate) use accounts::{Account, User, Users};
+pub(crate) use accounts::{Account, Users};
 pub(crate) use backends::{Backend, Bundled, External, MemoryUse, Place};
-pub(crate) use builtin::builtin_rules;
 pub(crate) use client_tls::{ClientTls, Encryption};
 pub(crate) use endpoints::Listen;
 pub(crate) use limits::{Limits, Timeouts};

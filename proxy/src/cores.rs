@@ -13,7 +13,7 @@ type Job = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// The threads that run sessions.
 #[derive(Debug)]
-pub struct Cores {
+pub(crate) struct Cores {
     cores: Vec<Core>,
 }
 
@@ -39,13 +39,13 @@ impl Cores {
     ///
     /// # Errors
     /// The system's refusal of a thread or of a runtime's descriptors.
-    pub fn start(count: usize) -> std::io::Result<Self> {
+    pub(crate) fn start(count: usize) -> std::io::Result<Self> {
         let cores = (0..count.max(1)).map(Core::start).collect::<Result<_, _>>()?;
         Ok(Self { cores })
     }
 
     /// Begins `job` on the core with the fewest sessions, and counts it there until it ends.
-    pub fn spawn<F>(&self, job: impl FnOnce() -> F + Send + 'static)
+    pub(crate) fn spawn<F>(&self, job: impl FnOnce() -> F + Send + 'static)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -66,7 +66,7 @@ impl Cores {
     }
 
     /// Ends the threads, and with them every session that still runs.
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         for core in self.cores {
             drop(core.jobs);
             if core.thread.join().is_err() {

@@ -1,6 +1,6 @@
 //! `shuntyard demo`: two bundled servers, a sample shop, and the proxy in front of them.
 
-pub mod data;
+pub(crate) mod data;
 mod tour;
 
 use std::io::Write;

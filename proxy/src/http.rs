@@ -11,7 +11,7 @@ mod metrics;
 mod page;
 mod sparkline;
 
-pub(crate) use client::{CallError, Reply, call};
+pub(crate) use client::call;
 pub(crate) use console::serve as serve_console;
 pub(crate) use control::{Control, Explain, Reloaded, Socket, Task, listed, serve as serve_control};
 

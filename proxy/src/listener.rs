@@ -16,7 +16,7 @@ const EXHAUSTED: Duration = Duration::from_millis(100);
 
 /// Where to listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
+pub(crate) enum Endpoint {
     /// TCP.
     Tcp(SocketAddr),
     /// A Unix socket at this path.
@@ -25,7 +25,7 @@ pub enum Endpoint {
 
 /// One listening socket. A Unix socket's file goes with it.
 #[derive(Debug)]
-pub struct Listener {
+pub(crate) struct Listener {
     socket: Listening,
 }
 
@@ -49,7 +49,7 @@ impl Listener {
     ///
     /// # Errors
     /// The system's refusal, with the endpoint in its text.
-    pub fn bind(endpoint: &Endpoint) -> io::Result<Self> {
+    pub(crate) fn bind(endpoint: &Endpoint) -> io::Result<Self> {
         let named =
             |error: io::Error| io::Error::new(error.kind(), format!("cannot listen on {endpoint}: {error}"));
         let socket = match endpoint {
@@ -67,7 +67,7 @@ impl Listener {
 
     /// The address that it is bound to, with the port that the system chose for port 0.
     #[must_use]
-    pub fn local(&self) -> Option<Endpoint> {
+    pub(crate) fn local(&self) -> Option<Endpoint> {
         match &self.socket {
             Listening::Tcp(listener) => listener.local_addr().ok().map(Endpoint::Tcp),
             Listening::Unix(_, file) => Some(Endpoint::Unix(file.0.clone())),
@@ -75,7 +75,7 @@ impl Listener {
     }
 
     /// The next connection. Faults of a single connection are passed over, and it waits when no descriptor is left.
-    pub async fn accept(&self) -> Detached {
+    pub(crate) async fn accept(&self) -> Detached {
         loop {
             match self.try_accept().await {
                 Ok(socket) => return socket,

@@ -84,9 +84,13 @@ impl Planned {
     /// Counts one execution for the rules that had to do with it.
     pub(crate) fn count_rules(&self, rewritten: bool) {
         if rewritten {
-            self.fired.iter().for_each(|count| drop(count.fired.fetch_add(1, Relaxed)));
+            for count in &self.fired {
+                count.fired.fetch_add(1, Relaxed);
+            }
         }
-        self.refused.iter().for_each(|count| drop(count.refused.fetch_add(1, Relaxed)));
+        for count in &self.refused {
+            count.refused.fetch_add(1, Relaxed);
+        }
     }
 
     /// Whether the session may have temporary tables after it.

@@ -23,7 +23,6 @@ use tokio::time::Instant;
 use wire::packet::{self, HEADER, Header};
 use wire::{ProtocolError, SqlError, Status, code};
 
-pub(crate) use translate::OWN_VARIABLES;
 use translate::Translation;
 use view::View;
 use watchdog::Watchdog;

@@ -22,7 +22,7 @@ pub(crate) use clock::{Clock, unix_text};
 pub(crate) use digests::{DigestRow, DigestStats, Digests};
 pub(crate) use histogram::{Histogram, Latencies};
 pub(crate) use history::{History, Sample};
-pub(crate) use sessions::{Activity, SessionGuard, SessionId, SessionInfo, SessionRow, Sessions};
+pub(crate) use sessions::{Activity, SessionGuard, SessionId, SessionRow, Sessions};
 pub(crate) use totals::COUNTERS;
 pub(crate) use totals::{Counter, Totals, TotalsRow};
 

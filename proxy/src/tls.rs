@@ -13,7 +13,7 @@ use rustls::server::WebPkiClientVerifier;
 
 /// Where the certificate comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Certificate {
+pub(crate) enum Certificate {
     /// Files in PEM form, by the administrator.
     Files {
         /// The chain, the server's own certificate first.
@@ -29,7 +29,7 @@ pub enum Certificate {
 
 /// Why TLS towards clients cannot be set up.
 #[derive(Debug, thiserror::Error)]
-pub enum ServerTlsError {
+pub(crate) enum ServerTlsError {
     /// A file cannot be read, written or understood.
     #[error("tls: {path}: {reason}", path = path.display())]
     File {
@@ -57,7 +57,7 @@ fn file_fault(path: &Path, reason: impl ToString) -> ServerTlsError {
 ///
 /// # Errors
 /// Whatever keeps the certificate from being used, with the file's name.
-pub fn server_config(certificate: &Certificate) -> Result<Arc<ServerConfig>, ServerTlsError> {
+pub(crate) fn server_config(certificate: &Certificate) -> Result<Arc<ServerConfig>, ServerTlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder =
         ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;

@@ -19,8 +19,11 @@ pub enum Pass {
     DerivedMerge,
 }
 
+/// How a pass's `options` are read.
+type ReadOptions = fn(Option<&Node>, &Faults) -> Option<Pass>;
+
 /// The registry: the name in a rule file, and how its `options` are read.
-const PASSES: [(&str, fn(Option<&Node>, &Faults) -> Option<Pass>); 2] =
+const PASSES: [(&str, ReadOptions); 2] =
     [("union_limit", union_limit::options), ("derived_merge", derived_merge::options)];
 
 impl Pass {

@@ -96,7 +96,13 @@ fn python(program: &str, name: &str, server: &Server, product: &str, files: &Pat
     Report::parse(&String::from_utf8_lossy(&out.stdout))
 }
 
-async fn by_async(script: &Script, protocol: Protocol, server: &Server, product: &str, files: &Path) -> Report {
+async fn by_async(
+    script: &Script,
+    protocol: Protocol,
+    server: &Server,
+    product: &str,
+    files: &Path,
+) -> Report {
     let mut cases = Vec::new();
     for case in script.cases.iter().filter(|case| case.is_for(product, "mysql_async")) {
         let mut steps = Vec::new();
@@ -166,7 +172,10 @@ async fn one(
                 None => client::text(conn, &text).await,
             };
             // What cannot be prepared (1295) still has to happen.
-            if binary && params.is_none() && matches!(answer.results.first(), Some(Outcome::Failed(f)) if f.code == 1295) {
+            if binary
+                && params.is_none()
+                && matches!(answer.results.first(), Some(Outcome::Failed(f)) if f.code == 1295)
+            {
                 answer.results.extend(client::text(conn, &text).await.results);
             }
             if !sql.to_ascii_uppercase().starts_with("SHOW ") && has_warnings(&answer) {

@@ -148,7 +148,8 @@ impl Programs {
 /// `SHUNTYARD_MARIADB`, the project's own unpacked tree, or what is installed.
 fn programs() -> Option<Programs> {
     let own = machine::project(".deps/mariadb");
-    let tree = std::env::var_os("SHUNTYARD_MARIADB").map(PathBuf::from).or_else(|| own.is_dir().then_some(own));
+    let tree =
+        std::env::var_os("SHUNTYARD_MARIADB").map(PathBuf::from).or_else(|| own.is_dir().then_some(own));
     if let Some(tree) = tree {
         let usr = tree.join("usr");
         let server = usr.join("sbin/mariadbd");

@@ -8,7 +8,10 @@ use router::compare::{Answer, Column, Done, Failure, Outcome, ResultSet, Value};
 use wire::auth::{Client as Auth, ClientChannel, ClientStep, Password, Secret, ServerKey};
 use wire::reply::{EOF, ERR, OK};
 use wire::value::TextRow;
-use wire::{Capabilities, ColumnDef, Command, EofPacket, ErrPacket, Greeting, HandshakeResponse, OkPacket, Status, packet};
+use wire::{
+    Capabilities, ColumnDef, Command, EofPacket, ErrPacket, Greeting, HandshakeResponse, OkPacket, Status,
+    packet,
+};
 
 use crate::client::Server;
 
@@ -92,7 +95,8 @@ impl Client {
         let channel = ClientChannel::Plain(ServerKey::Ask);
         let start = Auth::start(&client.greeting.auth_plugin, &client.greeting.scramble, secret, channel)
             .map_err(io::Error::other)?;
-        client.capabilities = (wanted & client.greeting.capabilities) | (wanted & Capabilities::LONG_PASSWORD);
+        client.capabilities =
+            (wanted & client.greeting.capabilities) | (wanted & Capabilities::LONG_PASSWORD);
         if schema.is_some() {
             client.capabilities |= Capabilities::CONNECT_WITH_DB;
         }
@@ -161,13 +165,15 @@ impl Client {
     pub fn packet(&mut self) -> io::Result<Vec<u8>> {
         loop {
             if (self.buffer.len() >= packet::needed(&self.buffer)
-                || packet::Header::parse(&self.buffer).is_some_and(|h| self.buffer.len() >= h.len + packet::HEADER))
-                && let Some((payload, used)) = packet::read(&self.buffer, MOST).map_err(io::Error::other)? {
-                    self.seq = payload.next_seq();
-                    let data = payload.into_data().into_owned();
-                    self.buffer.drain(..used);
-                    return Ok(data);
-                }
+                || packet::Header::parse(&self.buffer)
+                    .is_some_and(|h| self.buffer.len() >= h.len + packet::HEADER))
+                && let Some((payload, used)) = packet::read(&self.buffer, MOST).map_err(io::Error::other)?
+            {
+                self.seq = payload.next_seq();
+                let data = payload.into_data().into_owned();
+                self.buffer.drain(..used);
+                return Ok(data);
+            }
             let mut chunk = vec![0; 1 << 16];
             let read = self.stream.read(&mut chunk)?;
             if read == 0 {
@@ -246,7 +252,8 @@ impl Client {
         let count = wire::codec::Reader::new(head).lenenc().map_err(io::Error::other)?;
         for _ in 0..count {
             let payload = self.packet()?;
-            set.columns.push(column(&ColumnDef::parse(&payload, self.capabilities).map_err(io::Error::other)?));
+            set.columns
+                .push(column(&ColumnDef::parse(&payload, self.capabilities).map_err(io::Error::other)?));
         }
         let deprecate_eof = self.capabilities.contains(Capabilities::DEPRECATE_EOF);
         if !deprecate_eof {
@@ -297,7 +304,9 @@ fn failure(payload: &[u8]) -> io::Result<Failure> {
 
 fn refused(payload: &[u8]) -> io::Error {
     match failure(payload) {
-        Ok(error) => io::Error::new(io::ErrorKind::PermissionDenied, format!("{}: {}", error.code, error.message)),
+        Ok(error) => {
+            io::Error::new(io::ErrorKind::PermissionDenied, format!("{}: {}", error.code, error.message))
+        }
         Err(error) => error,
     }
 }

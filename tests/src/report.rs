@@ -41,7 +41,10 @@ impl Report {
             name: text(case, "name"),
             steps: list(case, "steps")
                 .iter()
-                .map(|step| Step { sql: text(step, "sql"), answer: answer(step.get("answer").unwrap_or(&Json::Null)) })
+                .map(|step| Step {
+                    sql: text(step, "sql"),
+                    answer: answer(step.get("answer").unwrap_or(&Json::Null)),
+                })
                 .collect(),
         });
         Report { cases: cases.collect() }
@@ -68,7 +71,12 @@ impl Report {
                 let verdict = compare(&l.answer, &r.answer, &terms);
                 if !verdict.is_same() {
                     let sql = l.sql.chars().take(160).collect::<String>();
-                    found.push(format!("{}, step {}: {sql}\n    {}", left.name, number + 1, indented(&verdict.to_string())));
+                    found.push(format!(
+                        "{}, step {}: {sql}\n    {}",
+                        left.name,
+                        number + 1,
+                        indented(&verdict.to_string())
+                    ));
                 }
             }
         }

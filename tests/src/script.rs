@@ -83,7 +83,8 @@ impl Script {
         let schema = string(&json, "schema").expect("the script names its schema");
         let cases = array(&json, "cases").iter().map(|case| Case::read(case, &schema)).collect();
         let files = json.get("files").and_then(Json::as_object).into_iter().flatten();
-        let files = files.map(|(name, text)| (name.clone(), text.as_str().unwrap_or_default().to_owned())).collect();
+        let files =
+            files.map(|(name, text)| (name.clone(), text.as_str().unwrap_or_default().to_owned())).collect();
         Script { schema, cases, files }
     }
 
@@ -219,8 +220,11 @@ fn object(json: &Json) -> Value {
     }
     let text = ["date", "datetime", "time"].iter().find_map(|k| Some((*k, string(json, k)?)));
     let (kind, text) = text.expect("a kind of parameter");
-    let digits: Vec<u32> =
-        text.split(|c: char| !c.is_ascii_digit()).filter(|s| !s.is_empty()).map(|s| s.parse().unwrap_or(0)).collect();
+    let digits: Vec<u32> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter(|s| !s.is_empty())
+        .map(|s| s.parse().unwrap_or(0))
+        .collect();
     let at = |i: usize| digits.get(i).copied().unwrap_or(0);
     let small = |i: usize| u8::try_from(at(i)).expect("a part of a date");
     if kind == "time" {

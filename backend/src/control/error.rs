@@ -27,7 +27,9 @@ pub enum ControlError {
         reason: String,
     },
     /// No answer in time.
-    #[error("{address}: no answer within {after:?}; the server is overloaded, a firewall drops packets, or what listens there is no MySQL server")]
+    #[error(
+        "{address}: no answer within {after:?}; the server is overloaded, a firewall drops packets, or what listens there is no MySQL server"
+    )]
     Silent {
         /// The server.
         address: Address,

@@ -18,6 +18,7 @@ pub(crate) struct Table {
     /// Its name, also the word in `SHOW SHUNTYARD <NAME>`.
     pub(crate) name: &'static str,
     /// One sentence for the documentation.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked against it"))]
     pub(crate) help: &'static str,
     /// The column that `LIKE` compares.
     pub(crate) like: &'static str,
@@ -35,6 +36,7 @@ pub(crate) struct Column {
     /// Its type.
     pub(crate) kind: super::Kind,
     /// What it says, with its unit.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the documentation is checked against it"))]
     pub(crate) help: &'static str,
 }
 

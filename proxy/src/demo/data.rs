@@ -10,20 +10,20 @@ mod statements;
 use backend::control::{Control, ControlError, Target, quote_name, quote_text};
 use tokio::try_join;
 
-pub use progress::{Progress, Silent, Terminal};
-pub use statements::{STATEMENTS, Statement};
+pub(crate) use progress::{Progress, Terminal};
+pub(crate) use statements::STATEMENTS;
 
 /// The schema of the sample shop.
-pub const SCHEMA: &str = "shop";
+pub(crate) const SCHEMA: &str = "shop";
 /// The account that applications use, and its password.
-pub const APP: (&str, &str) = ("app", "app");
+pub(crate) const APP: (&str, &str) = ("app", "app");
 
 /// Rows of `customers`.
-pub const CUSTOMERS: u64 = 100_000;
+pub(crate) const CUSTOMERS: u64 = 100_000;
 /// Rows of `orders`.
-pub const ORDERS: u64 = 1_000_000;
+pub(crate) const ORDERS: u64 = 1_000_000;
 /// Rows of `orders_archive`.
-pub const ARCHIVED: u64 = 300_000;
+pub(crate) const ARCHIVED: u64 = 300_000;
 
 /// Grows when the rows or tables change, so that an older shop is made anew.
 const VERSION: u32 = 1;
@@ -36,7 +36,7 @@ const UNLOGGED: &str = "SET SESSION sql_log_bin = 0";
 
 /// How a load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Loaded {
+pub(crate) enum Loaded {
     /// It was there already, whole.
     Found,
     /// It has been made.
@@ -50,7 +50,7 @@ pub enum Loaded {
 ///
 /// # Errors
 /// The server's refusal or loss. The next call starts over.
-pub async fn load(target: &Target, progress: &dyn Progress) -> Result<Loaded, ControlError> {
+pub(crate) async fn load(target: &Target, progress: &dyn Progress) -> Result<Loaded, ControlError> {
     let mut control = target.connect().await?;
     let loaded = match standing(&mut control).await? {
         Standing::Whole => Loaded::Found,

@@ -8,7 +8,7 @@ use backend::control::{Control, ControlError, Target};
 use backend::tls::TlsMode;
 use zeroize::Zeroizing;
 
-use super::data::{APP, SCHEMA, STATEMENTS, Statement};
+use super::data::{APP, SCHEMA, STATEMENTS};
 use crate::serve::Proxy;
 
 /// The best of so many runs counts.

@@ -84,9 +84,12 @@ impl Collector for Moment {
     }
 }
 
+/// Name, help, and the value for one row.
+type Series<R, V> = (&'static str, &'static str, fn(&R) -> V);
+
 fn backends(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let rows = source.backends();
-    let gauges: [(&str, &str, fn(&crate::admin::BackendRow) -> f64); 3] = [
+    let gauges: [Series<crate::admin::BackendRow, f64>; 3] = [
         ("backend_up", "Whether the backend answers", |row| if row.state == "up" { 1.0 } else { 0.0 }),
         ("backend_open_connections", "Connections to the backend open now", |row| row.connections as f64),
         ("backend_ping_seconds", "Round trip of the last health check", |row| row.ping_micros as f64 / 1e6),
@@ -97,7 +100,7 @@ fn backends(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
             family.encode_family(&[("backend", row.name.as_str())])?.encode_gauge(&value(row))?;
         }
     }
-    let counters: [(&str, &str, fn(&crate::admin::BackendRow) -> u64); 2] = [
+    let counters: [Series<crate::admin::BackendRow, u64>; 2] = [
         ("backend_opened", "Connections to the backend opened", |row| row.connections_total),
         ("backend_failures", "Failed attempts to connect to the backend", |row| row.failures),
     ];
@@ -113,7 +116,7 @@ fn backends(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Re
 
 fn rules(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let rows = source.rules();
-    let counters: [(&str, &str, fn(&crate::admin::RuleRow) -> u64); 2] = [
+    let counters: [Series<crate::admin::RuleRow, u64>; 2] = [
         ("rule_fired", "Statements that the rule changed", |row| row.fired),
         ("rule_refused", "Statements that the rule matched while a guard refused", |row| row.refused),
     ];

@@ -28,12 +28,6 @@ impl Clock {
         self.now.load(Relaxed)
     }
 
-    /// Microseconds since the start, exact (one vDSO call).
-    #[must_use]
-    pub(crate) fn micros(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
-    }
-
     /// Whole seconds since the start.
     #[must_use]
     pub(crate) fn uptime_seconds(&self) -> u64 {

@@ -66,12 +66,6 @@ pub(crate) struct SessionInfo {
 }
 
 impl SessionInfo {
-    /// The connection id.
-    #[must_use]
-    pub(crate) fn id(&self) -> SessionId {
-        self.id
-    }
-
     /// A command begins; `digest` is 0 where the command has none or it is not known yet.
     #[inline]
     pub(crate) fn begin(&self, activity: Activity, digest: u128) {

@@ -1,14 +1,17 @@
 //! Cuts MySQL text into tokens, byte by byte, exactly where the servers' own lexers cut it.
 
 mod class;
+mod comment;
 mod literal;
+mod number;
+mod quoted;
 
 pub use literal::{decode_identifier, decode_string, integer};
 
-use memchr::{memchr, memchr2, memmem};
+use memchr::memchr;
 
 use crate::flavor::{Flavor, Product, SqlMode};
-use class::{DIGIT, HEX, IDENT, SPACE, is};
+use class::{DIGIT, IDENT, SPACE, is};
 
 /// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -180,71 +183,6 @@ impl<'a> Lexer<'a> {
         self.text.get(at..).unwrap_or_default()
     }
 
-    /// One past the closing quote of a string that opens at `at`.
-    fn string_end(&self, at: usize, quote: u8) -> Option<usize> {
-        let mut at = at + 1;
-        loop {
-            let found = if self.backslash {
-                memchr2(quote, b'\\', self.rest(at))?
-            } else {
-                memchr(quote, self.rest(at))?
-            };
-            at += found;
-            if self.byte(at) == b'\\' && self.backslash {
-                at += 2;
-                if at > self.text.len() {
-                    return None;
-                }
-            } else if self.byte(at + 1) == quote {
-                at += 2;
-            } else {
-                return Some(at + 1);
-            }
-        }
-    }
-
-    /// One past the closing quote of an identifier that opens at `at`.
-    fn quoted_end(&self, at: usize, quote: u8) -> Option<usize> {
-        let mut at = at + 1;
-        loop {
-            at += memchr(quote, self.rest(at))?;
-            if self.byte(at + 1) == quote {
-                at += 2;
-            } else {
-                return Some(at + 1);
-            }
-        }
-    }
-
-    fn string(&self, at: usize, open: usize, kind: TokenKind) -> (TokenKind, usize) {
-        match self.string_end(open, self.byte(open)) {
-            Some(end) => (kind, end),
-            None => (TokenKind::Error, self.text.len().max(at + 1)),
-        }
-    }
-
-    fn quoted(&self, at: usize, open: usize, kind: TokenKind) -> (TokenKind, usize) {
-        match self.quoted_end(open, self.byte(open)) {
-            Some(end) => (kind, end),
-            None => (TokenKind::Error, self.text.len().max(at + 1)),
-        }
-    }
-
-    /// `x'…'` and `b'…'`: even hex digits, binary digits.
-    fn digits(&self, at: usize, kind: TokenKind) -> (TokenKind, usize) {
-        let open = at + 2;
-        let close = match kind {
-            TokenKind::Hex => self.run(open, HEX),
-            _ => open + self.rest(open).iter().take_while(|b| matches!(b, b'0' | b'1')).count(),
-        };
-        let whole = kind != TokenKind::Hex || (close - open) % 2 == 0;
-        if self.byte(close) == b'\'' && whole {
-            (kind, close + 1)
-        } else {
-            (TokenKind::Error, close.min(self.text.len()))
-        }
-    }
-
     fn word(&mut self, at: usize) -> (TokenKind, usize) {
         let end = self.run(at, IDENT);
         if self.byte(end) == b'.' && is(self.byte(end + 1), IDENT) {
@@ -273,136 +211,6 @@ impl<'a> Lexer<'a> {
             self.previous = Previous::Ident;
         }
         (TokenKind::Ident, end)
-    }
-
-    fn number(&mut self, at: usize) -> (TokenKind, usize) {
-        if self.byte(at) == b'0' {
-            match self.byte(at + 1) {
-                b'x' => {
-                    let end = self.run(at + 2, HEX);
-                    if end > at + 2 && !is(self.byte(end), IDENT) {
-                        return (TokenKind::Hex, end);
-                    }
-                    return self.digit_ident(at);
-                }
-                b'b' => {
-                    let digits = self.rest(at + 2);
-                    let end = at + 2 + digits.iter().take_while(|b| matches!(b, b'0' | b'1')).count();
-                    if end > at + 2 && !is(self.byte(end), IDENT) {
-                        return (TokenKind::Bit, end);
-                    }
-                    return self.digit_ident(at);
-                }
-                _ => {}
-            }
-        }
-        let end = self.run(at, DIGIT);
-        let next = self.byte(end);
-        if next == b'.' {
-            return self.real(end + 1);
-        }
-        if !is(next, IDENT) {
-            return (TokenKind::Int, end);
-        }
-        if matches!(next, b'e' | b'E') {
-            let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
-            if is(self.byte(end + 1 + sign), DIGIT) {
-                return (TokenKind::Float, self.run(end + 1 + sign, DIGIT));
-            }
-        }
-        self.digit_ident(at)
-    }
-
-    fn digit_ident(&mut self, at: usize) -> (TokenKind, usize) {
-        self.after_dot(at)
-    }
-
-    /// What follows the point of a number.
-    fn real(&self, at: usize) -> (TokenKind, usize) {
-        let end = self.run(at, DIGIT);
-        if !matches!(self.byte(end), b'e' | b'E') {
-            return (TokenKind::Decimal, end);
-        }
-        let sign = usize::from(matches!(self.byte(end + 1), b'+' | b'-'));
-        if is(self.byte(end + 1 + sign), DIGIT) {
-            (TokenKind::Float, self.run(end + 1 + sign, DIGIT))
-        } else {
-            (TokenKind::Error, end + 1)
-        }
-    }
-
-    fn at_sign(&self, at: usize) -> (TokenKind, usize) {
-        match self.byte(at + 1) {
-            b'@' => self.system_variable(at),
-            b'\'' => self.string(at, at + 1, TokenKind::UserVar),
-            b'"' if self.ansi_quotes => self.quoted(at, at + 1, TokenKind::UserVar),
-            b'"' => self.string(at, at + 1, TokenKind::UserVar),
-            b'`' => self.quoted(at, at + 1, TokenKind::UserVar),
-            _ => {
-                let mut end = at + 1;
-                while is(self.byte(end), IDENT) || self.byte(end) == b'.' {
-                    end += 1;
-                }
-                let kind = if end > at + 1 { TokenKind::UserVar } else { TokenKind::Error };
-                (kind, end)
-            }
-        }
-    }
-
-    fn system_variable(&self, at: usize) -> (TokenKind, usize) {
-        let mut part = at + 2;
-        loop {
-            let end = if self.byte(part) == b'`' {
-                match self.quoted_end(part, b'`') {
-                    Some(end) => end,
-                    None => return (TokenKind::Error, self.text.len()),
-                }
-            } else {
-                self.run(part, IDENT)
-            };
-            if end == part {
-                return (TokenKind::Error, end.min(self.text.len()));
-            }
-            let next = self.byte(end + 1);
-            if self.byte(end) == b'.' && (is(next, IDENT) || next == b'`') {
-                part = end + 1;
-            } else {
-                return (TokenKind::SysVar, end);
-            }
-        }
-    }
-
-    fn line_comment(&self, at: usize) -> (TokenKind, usize) {
-        let rest = self.rest(at);
-        // A NUL ends the comment for the server, which then stumbles: not followed here.
-        match memchr2(b'\n', 0, rest) {
-            Some(found) if self.byte(at + found) == 0 => (TokenKind::Error, self.text.len()),
-            Some(found) => (TokenKind::Comment, at + found + 1),
-            None => (TokenKind::Comment, self.text.len()),
-        }
-    }
-
-    fn block_comment(&self, at: usize) -> (TokenKind, usize) {
-        let Some(close) = memmem::find(self.rest(at + 2), b"*/") else {
-            return (TokenKind::Error, self.text.len());
-        };
-        let end = at + 2 + close + 2;
-        let kind = match (self.byte(at + 2), self.byte(at + 3)) {
-            (b'!', _) | (b'M', b'!') => TokenKind::ExecutableComment,
-            (b'+', _) if self.after_hintable() => TokenKind::Hint,
-            _ => TokenKind::Comment,
-        };
-        (kind, end)
-    }
-
-    fn after_hintable(&self) -> bool {
-        let Previous::Word(start, end) = self.previous else {
-            return false;
-        };
-        let word = self.text.get(start..end).unwrap_or_default();
-        ["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE"]
-            .iter()
-            .any(|known| known.as_bytes().eq_ignore_ascii_case(word))
     }
 
     /// The operator at `at` and its length, or an error for a combination that the servers read as one token and
@@ -480,12 +288,6 @@ impl<'a> Lexer<'a> {
             _ if is(byte, IDENT) => self.word(at),
             _ => self.operator(at),
         }
-    }
-
-    /// `--` begins a comment only before white space, a control character or the end.
-    fn ends_dashes(&self, at: usize) -> bool {
-        let byte = self.byte(at);
-        byte <= b' ' || byte == 0x7f
     }
 }
 

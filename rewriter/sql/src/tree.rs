@@ -2,8 +2,10 @@
 
 mod check;
 mod dialect;
+mod items;
 mod layout;
 mod tokens;
+mod words;
 
 use std::ops::Range;
 

@@ -31,7 +31,7 @@ fn verdict(rules: &RuleSet, text: &str) -> (bool, String) {
 
 #[test]
 fn modes_decide_what_is_served() {
-    let note = "ORDER BY 1 and LIMIT copied into 2 of 2 branches";
+    let note = "ORDER BY and LIMIT copied into 2 of 2 branches";
     for (mode, served, expected) in [
         (Mode::Enabled, true, format!("r: fired: {note}")),
         (Mode::Explain, false, format!("r: would fire (mode explain): {note}")),
@@ -88,7 +88,7 @@ fn every_rule_has_one_verdict() {
         texts,
         [
             "derived_merge: not matched: a UNION",
-            "union_limit: would fire (mode explain): ORDER BY 1 and LIMIT copied into 2 of 2 branches",
+            "union_limit: would fire (mode explain): ORDER BY and LIMIT copied into 2 of 2 branches",
         ]
     );
     let (_, outcome) = Session::new(&TABLES).outcome(&rules, "INSERT INTO a (id) VALUES (1)");

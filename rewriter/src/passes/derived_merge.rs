@@ -15,14 +15,15 @@
 //!
 //! **Why it is the same query.** Selection and projection commute with a filter over plain columns. Columns that are
 //! computed are only ever put out as they are, never compared or computed with: a temporary table rounds decimals that
-//! a merged expression keeps. Under LIMIT the order must be total. Output names are kept by aliases.
+//! a merged expression keeps; and only those whose type is the same in a temporary table. Under LIMIT the order must be total. Output names are kept by aliases.
 
 use std::ops::Range;
 
+use sql::catalog::BaseType;
 use sql::digest::LiteralKind;
 use sql::source::Faults;
 use sql::yaml::Node;
-use sql::{Keyword, Piece, UnitKind};
+use sql::{Keyword, Piece, Product, UnitKind};
 
 use super::Pass;
 use super::expression;
@@ -57,6 +58,7 @@ struct Derived {
     value: DerivedValue,
 }
 
+#[derive(Clone)]
 enum DerivedValue {
     /// From a star: the unit of the table's qualifier.
     Star(u32),
@@ -145,10 +147,8 @@ fn merge(subject: &Subject<'_>, pattern: &Pattern<'_>) -> Result<Draft, Refusal>
     for item in &inner.items {
         expression::rows_one_by_one(source, &item.value, subject.context)?;
     }
-    let has_parameter = |range: Range<u32>| {
-        range
-            .clone()
-            .any(|at| matches!(source.kind(at), Some(UnitKind::Literal { kind: LiteralKind::Param, .. })))
+    let has_parameter = |mut range: Range<u32>| {
+        range.any(|at| matches!(source.kind(at), Some(UnitKind::Literal { kind: LiteralKind::Param, .. })))
     };
     if has_parameter(inner.list()) {
         return refuse(Guard::Parameters, "a parameter in the derived table's select list would move");
@@ -361,8 +361,7 @@ impl<'a, 's> Merge<'a, 's> {
     /// `*`: the derived table's own select list, as it stands.
     fn star(&mut self, at: &Range<u32>, names: &mut Vec<String>) -> Result<(), Refusal> {
         for index in 0..self.columns.len() {
-            self.once(index)?;
-            self.mark(index);
+            self.put_out(index)?;
         }
         names.extend(self.columns.iter().map(|column| column.name.clone()));
         let stars = |item: &shape::Item| matches!(item.kind, ItemKind::Star);
@@ -373,21 +372,50 @@ impl<'a, 's> Merge<'a, 's> {
         Ok(())
     }
 
-    /// A computed column is put out once: a second time would compute it twice.
-    fn once(&self, index: usize) -> Result<(), Refusal> {
-        match self.columns.get(index) {
-            Some(Derived { name, value: DerivedValue::Computed(_), .. }) if self.used.contains(&index) => {
-                refuse(Guard::Derived, format!("the computed column {name} is used twice"))
+    /// A column of the derived table becomes an output column: its type must stay, and a computed one is put out once,
+    /// as a second time would compute it twice.
+    fn put_out(&mut self, index: usize) -> Result<(), Refusal> {
+        let source = self.source();
+        let context = self.subject.context;
+        let Some(Derived { name, value, .. }) = self.columns.get(index) else {
+            return refuse(Guard::Columns, "no such column");
+        };
+        match value {
+            DerivedValue::Computed(_) if self.used.contains(&index) => {
+                return refuse(Guard::Derived, format!("the computed column {name} is used twice"));
             }
-            _ => Ok(()),
+            DerivedValue::Computed(range) => expression::type_is_kept(source, range, name, context)?,
+            // MySQL's JSON columns have another character set behind a derived table. Where the inner table is a derived
+            // one itself, the next pass asks this of its own columns.
+            _ if context.flavor.product == Product::MySql => {
+                let (name, value) = (name.clone(), value.clone());
+                let json = self.scope().is_ok_and(|scope| match value {
+                    DerivedValue::Column(own) => scope
+                        .resolve(source, &own)
+                        .is_ok_and(|(_, column)| column.kind.base == BaseType::Json),
+                    DerivedValue::Star(unit) => scope
+                        .tables
+                        .iter()
+                        .filter(|visible| visible.qualifier_unit == unit)
+                        .filter_map(|visible| visible.table.column(&name))
+                        .any(|column| column.kind.base == BaseType::Json),
+                    DerivedValue::Computed(_) => false,
+                });
+                if json {
+                    return refuse(Guard::Types, format!("{name} is JSON, whose character set would change"));
+                }
+            }
+            _ => {}
         }
+        self.mark(index);
+        Ok(())
     }
 
     /// One column of the derived table, put out as it is under its old name.
     fn column(&mut self, reference: &Reference, alias: Option<u32>) -> Result<(), Refusal> {
         let source = self.source();
         let index = self.find(reference)?;
-        self.once(index)?;
+        self.put_out(index)?;
         let shown = source.show(&reference.range());
         let wanted = reference.last();
         let unquoted_after_dot =
@@ -398,7 +426,6 @@ impl<'a, 's> Merge<'a, 's> {
             Some(DerivedValue::Column(own)) => (vec![Piece::Source(own.range())], Some(own.last())),
             _ => (self.plain(reference, "the select list")?.1, Some(wanted)),
         };
-        self.mark(index);
         let named = own_name.is_some_and(|unit| source.bytes(unit) == source.bytes(wanted));
         if alias.is_none() && !named {
             // The name goes on as it was written. Behind a dot it may be a reserved word, which an alias must not be.

@@ -14,7 +14,8 @@
 //!
 //! **Why it is the same query.** A row among the first n+m of the union is among the first n+m of its branch, if branch and
 //! union compare the sort keys alike: hence one type and collation in every branch. Ties may be cut elsewhere, as the
-//! server itself may. Keys are copied as positions, which unlike names cannot mean an alias here and a column there.
+//! server itself may. Keys are copied as positions, which unlike names cannot mean an alias here and a column there; only
+//! the columns of a star are named, with their table.
 //!
 //! **Options.** `max_rows` (default 10000): the largest n+m; beyond it the branches' sorts cost what they save.
 
@@ -22,7 +23,7 @@ use sql::catalog::{BaseType, Column};
 use sql::digest::LiteralKind;
 use sql::source::Faults;
 use sql::yaml::Node;
-use sql::{Keyword, Piece, Precondition, UnitKind};
+use sql::{Flavor, Keyword, Piece, Precondition, Product, UnitKind, Version};
 
 use super::Pass;
 use crate::guard::{self, Draft, Guard, Proposal, Refusal, Subject, refuse};
@@ -93,16 +94,13 @@ fn rewrite(
     for term in std::iter::once(&query.first).chain(query.rest.iter().map(|(_, term)| term)) {
         branches.push(branch(subject, term, branches.len() + 1)?);
     }
-    let keys = keys(&subject.source, order, &branches)?;
+    let keys = keys(subject, order, &branches)?;
     let (rows, preconditions) = rows(options, &subject.source, limit)?;
 
-    let directions = order.keys.iter().map(|key| if key.descending { " DESC" } else { "" });
-    let positions: Vec<_> =
-        keys.iter().zip(directions).map(|(key, direction)| format!("{}{direction}", key + 1)).collect();
-    let clause = format!("ORDER BY {} LIMIT", positions.join(", "));
     let mut edits = Vec::new();
     for branch in branches.iter().filter(|branch| !branch.stays) {
-        let mut tail = vec![Piece::Text(clause.clone()), rows.clone()];
+        let mut tail = clause(&keys, order, branch)?;
+        tail.push(rows.clone());
         match branch.parenthesis {
             Some(close) => edits.push(Edit::insert(close, tail)),
             None => {
@@ -116,12 +114,38 @@ fn rewrite(
         return Ok(None);
     }
     let limited = branches.iter().filter(|branch| !branch.stays).count();
-    let note = format!(
-        "ORDER BY {} and LIMIT copied into {limited} of {} branches",
-        positions.join(", "),
-        branches.len()
-    );
+    let note = format!("ORDER BY and LIMIT copied into {limited} of {} branches", branches.len());
     Ok(Some(Draft { edits, preconditions, note }))
+}
+
+/// ORDER BY of one branch, up to LIMIT. Keys are positions; where a star decides what stands at a position they are
+/// qualified names, which still mean the same column when the table has got another one since the catalog was read.
+fn clause(keys: &[usize], order: &Order, branch: &Branch<'_>) -> Result<Vec<Piece>, Refusal> {
+    let mut pieces = Vec::new();
+    let mut text = "ORDER BY".to_owned();
+    for (number, (position, key)) in keys.iter().zip(&order.keys).enumerate() {
+        text.push_str(if number > 0 { ", " } else { " " });
+        let output = branch.outputs.get(*position);
+        match output.and_then(|output| output.star) {
+            None => text.push_str(&(position + 1).to_string()),
+            Some(qualifier) => {
+                let name = output.and_then(|output| output.name.as_deref()).unwrap_or_default();
+                if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                    return refuse(
+                        Guard::Names,
+                        format!("the column `{name}` of a star has an unusual name"),
+                    );
+                }
+                pieces.push(Piece::Text(std::mem::take(&mut text)));
+                pieces.push(Piece::Source(qualifier..qualifier + 1));
+                text = format!(".`{name}`");
+            }
+        }
+        text.push_str(if key.descending { " DESC" } else { "" });
+    }
+    text.push_str(" LIMIT");
+    pieces.push(Piece::Text(text));
+    Ok(pieces)
 }
 
 fn branch<'q>(subject: &Subject<'_>, term: &'q Term, number: usize) -> Result<Branch<'q>, Refusal> {
@@ -164,7 +188,8 @@ fn branch<'q>(subject: &Subject<'_>, term: &'q Term, number: usize) -> Result<Br
 }
 
 /// The output columns, from 0, that the union sorts by.
-fn keys(source: &Source<'_>, order: &Order, branches: &[Branch<'_>]) -> Result<Vec<usize>, Refusal> {
+fn keys(subject: &Subject<'_>, order: &Order, branches: &[Branch<'_>]) -> Result<Vec<usize>, Refusal> {
+    let source = &subject.source;
     let width = branches.first().map_or(0, |branch| branch.outputs.len());
     if branches.iter().any(|branch| branch.outputs.len() != width) {
         return refuse(Guard::Columns, "the branches have different numbers of columns");
@@ -188,7 +213,7 @@ fn keys(source: &Source<'_>, order: &Order, branches: &[Branch<'_>]) -> Result<V
         let Some(position) = position else {
             return refuse(Guard::OrderBy, format!("ORDER BY {shown} is not an output column"));
         };
-        same_everywhere(&shown, position, branches)?;
+        same_everywhere(&shown, position, branches, subject.context.flavor)?;
         keys.push(position);
     }
     Ok(keys)
@@ -212,7 +237,12 @@ fn named(source: &Source<'_>, unit: u32, outputs: &[Output]) -> Result<Option<us
 }
 
 /// One type and collation in every branch, and one that a union keeps.
-fn same_everywhere(shown: &str, position: usize, branches: &[Branch<'_>]) -> Result<(), Refusal> {
+fn same_everywhere(
+    shown: &str,
+    position: usize,
+    branches: &[Branch<'_>],
+    flavor: Flavor,
+) -> Result<(), Refusal> {
     let mut first: Option<&Column> = None;
     for (number, branch) in branches.iter().enumerate() {
         let number = number + 1;
@@ -223,7 +253,7 @@ fn same_everywhere(shown: &str, position: usize, branches: &[Branch<'_>]) -> Res
                 format!("the sort key {shown} is not a plain column in branch {number}"),
             );
         };
-        if !keeps_its_order(column.kind.base) {
+        if !keeps_its_order(column.kind.base, flavor) {
             let kind = &column.kind.text;
             return refuse(
                 Guard::Types,
@@ -253,9 +283,12 @@ fn same_everywhere(shown: &str, position: usize, branches: &[Branch<'_>]) -> Res
 }
 
 /// Types that keep their order in the temporary table of a UNION of equal ones. ENUM and SET sort by index in a table and
-/// by text in a union; TIMESTAMP is stored in UTC and may be sorted by local time; the others were not tried.
-fn keeps_its_order(base: BaseType) -> bool {
+/// by text in a union. TIMESTAMP sorts by UTC in a table; in a union MariaDB 10.11 does so too, but MySQL 9.7 sorts by local
+/// time, which puts 02:10 after the end of summer time before 02:50 of the hour before. The others were not tried.
+fn keeps_its_order(base: BaseType, flavor: Flavor) -> bool {
+    let utc = flavor.product == Product::MariaDb && flavor.version >= Version(10, 11, 0);
     base.is_integer()
+        || (base == BaseType::Timestamp && utc)
         || matches!(
             base,
             BaseType::Decimal

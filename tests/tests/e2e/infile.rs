@@ -11,7 +11,9 @@ async fn start(table: &str) -> Option<(std::sync::Arc<MariaDb>, Proxy)> {
     let server = MariaDb::shared()?;
     let mut root = server.server().connect().await;
     root.query_drop("CREATE DATABASE IF NOT EXISTS local_files").await.unwrap();
-    root.query_drop(format!("CREATE OR REPLACE TABLE local_files.{table} (line VARCHAR(200))")).await.unwrap();
+    root.query_drop(format!("CREATE OR REPLACE TABLE local_files.{table} (line VARCHAR(200))"))
+        .await
+        .unwrap();
     let proxy = Setup::mariadb(server.port())
         .start_in(|dir| std::fs::write(dir.join("data.csv"), "the proxy's\n").unwrap());
     Some((server, proxy))
@@ -70,7 +72,10 @@ async fn a_large_file_passes_in_many_packets_and_little_memory() {
     .unwrap();
     assert!(most.saturating_sub(before) < 16 << 20, "{} KiB more", most.saturating_sub(before) / 1024);
     let mut conn = server.server().connect().await;
-    assert_eq!(conn.query_first::<u64, _>("SELECT COUNT(*) FROM local_files.large").await.unwrap(), Some(600_000));
+    assert_eq!(
+        conn.query_first::<u64, _>("SELECT COUNT(*) FROM local_files.large").await.unwrap(),
+        Some(600_000)
+    );
 }
 
 #[tokio::test]

@@ -1,12 +1,14 @@
 //! The shipped rules fire through the proxy, the server gets the new text, and the client the same rows.
 
+use std::time::Duration;
+
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params};
 use router::compare::{Answer, Metadata, Outcome, Terms, compare};
 use shuntyard_tests::client::{Server, prepared, text};
 use shuntyard_tests::mariadb::MariaDb;
 use shuntyard_tests::mysql::MySql;
-use shuntyard_tests::proxy::{Proxy, Setup};
+use shuntyard_tests::proxy::{Proxy, Setup, eventually};
 
 const UNION: &str =
     "SELECT id, ts, name FROM cur UNION ALL SELECT id, ts, name FROM old ORDER BY ts DESC, id LIMIT 7";
@@ -43,6 +45,16 @@ async fn fired(proxy: &Proxy, rule: &str) -> u64 {
     conn.query_first(format!("SELECT fired FROM shuntyard.rules WHERE id = '{rule}'")).await.unwrap().unwrap()
 }
 
+/// Waits until the proxy has read the catalog: rules that need it do not fire before.
+async fn warm(proxy: &Proxy) {
+    let mut conn = proxy.server().connect_to(Some("rewriting")).await;
+    eventually("the catalog is read", Duration::from_secs(10), async || {
+        conn.query_drop(UNION).await.unwrap();
+        fired(proxy, "union-limit").await > 0
+    })
+    .await;
+}
+
 fn rows(answer: &Answer) -> usize {
     match answer.results.first() {
         Some(Outcome::Rows(set)) => set.rows.len(),
@@ -64,6 +76,7 @@ async fn same(straight: &mut Conn, proxied: &mut Conn, sql: &str) {
 async fn both_rules(server: Server, setup: Setup) {
     fixture(&server, "rewriting").await;
     let proxy = setup.start();
+    warm(&proxy).await;
     let mut straight = server.connect_to(Some("rewriting")).await;
     let mut proxied = proxy.server().connect_to(Some("rewriting")).await;
     for (rule, sql) in [("union-limit", UNION), ("derived-merge", DERIVED)] {
@@ -105,6 +118,7 @@ async fn the_server_gets_the_new_text_unless_told_otherwise() {
     let Some(server) = MariaDb::start(&["--general-log=1", "--log-output=TABLE"]) else { return };
     fixture(&server.server(), "rewriting").await;
     let proxy = Setup::mariadb(server.port()).start();
+    warm(&proxy).await;
     let mut straight = server.server().connect().await;
     let mut conn = proxy.server().connect_to(Some("rewriting")).await;
     let mut limits = async |sql: &str| {
@@ -135,9 +149,9 @@ async fn the_server_gets_the_new_text_unless_told_otherwise() {
     admin.query_drop("ALTER TABLE rewriting.old MODIFY ts VARCHAR(30) NOT NULL").await.unwrap();
     assert_eq!(limits(UNION).await, 1, "types differ now");
     admin.query_drop("ALTER TABLE rewriting.old MODIFY ts DATETIME NOT NULL").await.unwrap();
-    shuntyard_tests::proxy::eventually(
+    eventually(
         "the catalog is known again",
-        std::time::Duration::from_secs(5),
+        Duration::from_secs(5),
         async || limits(UNION).await == 3,
     )
     .await;
@@ -163,12 +177,11 @@ async fn ddl_from_elsewhere_is_seen_within_seconds() {
     let Some(server) = MariaDb::start(&[]) else { return };
     fixture(&server.server(), "rewriting").await;
     let proxy = Setup::mariadb(server.port()).start();
+    warm(&proxy).await;
     let mut conn = proxy.server().connect_to(Some("rewriting")).await;
-    conn.query_drop(UNION).await.unwrap();
-    assert_eq!(fired(&proxy, "union-limit").await, 1);
     let mut elsewhere = server.server().connect().await;
     elsewhere.query_drop("ALTER TABLE rewriting.old MODIFY ts VARCHAR(30) NOT NULL").await.unwrap();
-    tokio::time::sleep(std::time::Duration::from_secs(5)).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
     let before = fired(&proxy, "union-limit").await;
     conn.query_drop(UNION).await.unwrap();
     assert_eq!(fired(&proxy, "union-limit").await, before, "the types differ now");
@@ -189,6 +202,7 @@ async fn explain_shows_the_new_text_and_the_guard_that_refused() {
     let Some(server) = MariaDb::start(&[]) else { return };
     fixture(&server.server(), "rewriting").await;
     let proxy = Setup::mariadb(server.port()).start();
+    warm(&proxy).await;
     let out = proxy.control(&["explain", "--schema", "rewriting", "--user", "app", UNION]);
     let said = String::from_utf8_lossy(&out.stdout);
     assert!(out.status.success(), "{out:?}");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Told about every step of a load.
-pub trait Progress: Sync {
+pub(crate) trait Progress: Sync {
     /// This many rows are to be made.
     fn begin(&self, rows: u64);
     /// So many more are there; 0 for a step that makes none (a key).
@@ -15,19 +15,9 @@ pub trait Progress: Sync {
     fn end(&self);
 }
 
-/// Says nothing.
-#[derive(Debug, Clone, Copy)]
-pub struct Silent;
-
-impl Progress for Silent {
-    fn begin(&self, _: u64) {}
-    fn advance(&self, _: u64) {}
-    fn end(&self) {}
-}
-
 /// Writes to standard error.
 #[derive(Debug)]
-pub struct Terminal {
+pub(crate) struct Terminal {
     bar: ProgressBar,
     lines: Option<Mutex<Lines>>,
 }

@@ -2,7 +2,7 @@
 
 /// One statement and what it shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Statement {
+pub(crate) struct Statement {
     /// The rule that makes it fast.
     pub rule: &'static str,
     /// One line for the reader.
@@ -14,7 +14,7 @@ pub struct Statement {
 }
 
 /// The three statements that `demo` prints.
-pub const STATEMENTS: [Statement; 3] = [
+pub(crate) const STATEMENTS: [Statement; 3] = [
     Statement {
         rule: "union-limit",
         about: "the newest orders, archived ones included: 20 rows of each table are enough, the server sorts 1.3 million",

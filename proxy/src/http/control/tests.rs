@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use sql::source::Span;
 use tokio::sync::oneshot;
 
-use super::super::{Reply, SOCKET, call};
+use super::super::client::Reply;
+use super::super::{SOCKET, call};
 use super::*;
 use crate::admin::tests::Fixture;
 

@@ -82,7 +82,7 @@ fn long_texts_are_cut_between_characters() {
     let set = digests(1);
     let stats = set.get(1, "", || "é".repeat(5_000));
     assert_eq!(stats.text().len(), TEXT_MAX);
-    let odd = set.get(2, "", || unreachable_len());
+    let odd = set.get(2, "", unreachable_len);
     assert!(odd.text().len() <= TEXT_MAX);
 }
 

@@ -19,7 +19,7 @@ pub(super) fn classify(units: &[Unit], text: &[u8]) -> (Verb, bool) {
     };
     let units = units.get(first..).unwrap_or_default();
     let Some(word) = keyword(units.first()) else {
-        return (Verb::Other, units.get(1).is_some_and(|unit| label(unit)));
+        return (Verb::Other, units.get(1).is_some_and(label));
     };
     let second = keyword(units.get(1));
     let verb = match word {

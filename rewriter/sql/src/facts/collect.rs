@@ -118,7 +118,7 @@ impl Collector<'_> {
                 let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &delete.from;
                 self.written(&from.iter().collect::<Vec<_>>());
             }
-            ast::Statement::Query(query) => {
+            ast::Statement::Query(query)
                 // WITH … UPDATE, WITH … DELETE: which of the tables is written is not looked at.
                 if !matches!(
                     query.body.as_ref(),
@@ -126,12 +126,11 @@ impl Collector<'_> {
                         | SetExpr::Query(_)
                         | SetExpr::SetOperation { .. }
                         | SetExpr::Values(_)
-                ) {
+                ) => {
                     for table in &mut self.facts.tables {
                         table.access = Access::Write;
                     }
                 }
-            }
             _ => {}
         }
         self.facts.purity =

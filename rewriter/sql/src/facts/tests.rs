@@ -1,7 +1,5 @@
 //! Facts read off statements.
 
-#![expect(clippy::unwrap_used, reason = "tests")]
-
 use super::*;
 use crate::flavor::Flavor;
 use crate::tree;

@@ -5,9 +5,7 @@
 
 use std::any::TypeId;
 
-use super::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, Ident, Interval, Statement, UnaryOperator,
-};
+use super::ast::{BinaryOperator, CastKind, DataType, DateTimeField, Expr, Ident, Interval, UnaryOperator};
 use super::engine::{Dialect, MySqlDialect, Parser, ParserError, Precedence, Token, Word};
 use crate::flavor::{Flavor, SqlMode};
 
@@ -219,10 +217,6 @@ impl Dialect for MySql {
 
     fn between_low_bound_precedence(&self) -> u8 {
         PREDICATE
-    }
-
-    fn parse_statement(&self, _parser: &mut Parser<'_>) -> Option<Result<Statement, ParserError>> {
-        None
     }
 
     // What follows is never asked, since the tokens are our own, or mirrors the library's MySQL dialect.

@@ -98,7 +98,7 @@ impl Statement {
     /// first unit. Only behind the last set operator: an earlier one would be a syntax error.
     pub fn order_by(&self, range: Range<u32>) -> Option<Range<u32>> {
         let end = range.end;
-        let start = self.find_last(range.clone(), Keyword::Order)?;
+        let start = self.find_last(range, Keyword::Order)?;
         let stop = self
             .level(start..end)
             .find(|(_, unit)| {

@@ -274,7 +274,7 @@ fn nodes_know_their_units() {
     let all = statement.all();
     assert_eq!(statement.source(statement.order_by(all.clone()).unwrap()), "ORDER BY c");
     assert_eq!(statement.source(statement.limit(all.clone()).unwrap()), "LIMIT 5");
-    let from = statement.find(all.clone(), Keyword::From).unwrap();
+    let from = statement.find(all, Keyword::From).unwrap();
     let open = from + 1;
     let close = statement.partner(open).unwrap();
     assert_eq!(statement.source(open + 1..close), "SELECT x FROM t WHERE y = 'q' LIMIT 4");

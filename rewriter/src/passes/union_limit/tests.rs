@@ -1,6 +1,8 @@
 //! What becomes of unions, text by text, and what refuses.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use sql::Product;
+
 use crate::testing::{Session, rule};
 
 const TABLES: [&str; 5] = [
@@ -93,7 +95,12 @@ fn names_mean_what_they_mean_in_the_union() {
 fn stars_and_joins_are_resolved() {
     becomes(
         "SELECT * FROM a UNION ALL SELECT * FROM b ORDER BY ts LIMIT 2",
-        "(SELECT * FROM a ORDER BY 2 LIMIT 2) UNION ALL (SELECT * FROM b ORDER BY 2 LIMIT 2) ORDER BY ts LIMIT 2",
+        "(SELECT * FROM a ORDER BY a.`ts` LIMIT 2) UNION ALL (SELECT * FROM b ORDER BY b.`ts` LIMIT 2) ORDER BY ts LIMIT 2",
+    );
+    becomes(
+        "SELECT * FROM a x UNION ALL SELECT b.* FROM b ORDER BY n DESC, id LIMIT 2",
+        "(SELECT * FROM a x ORDER BY x.`n` DESC, x.`id` LIMIT 2) UNION ALL \
+         (SELECT b.* FROM b ORDER BY b.`n` DESC, b.`id` LIMIT 2) ORDER BY n DESC, id LIMIT 2",
     );
     becomes(
         "SELECT x.*, two.ref FROM a x JOIN two ON two.id = x.id UNION ALL SELECT b.*, ref FROM two, b ORDER BY ref LIMIT 2",
@@ -129,6 +136,13 @@ fn types_must_agree() {
         "SELECT kind FROM a UNION ALL SELECT kind FROM b ORDER BY kind LIMIT 2",
         "a UNION may sort otherwise",
     );
+    // TIMESTAMP sorts by UTC in MariaDB's unions and by local time in MySQL's.
+    for (product, fires) in [(Product::MariaDb, true), (Product::MySql, false)] {
+        let mut session = Session::new(&["CREATE TABLE z (id INT NOT NULL, at TIMESTAMP NULL)"]);
+        session.flavor = crate::fixture::flavor(product);
+        let text = "SELECT at FROM z UNION ALL SELECT at FROM z ORDER BY at LIMIT 2";
+        assert_eq!(session.run(&rule("union_limit"), text).is_ok(), fires);
+    }
     // Columns that nobody sorts by are converted after the branch was cut.
     assert!(run("SELECT id, name FROM a UNION ALL SELECT id, n FROM b ORDER BY id LIMIT 2").is_ok());
     assert!(run("SELECT id, NULL FROM a UNION ALL SELECT id, 'x' FROM b ORDER BY id LIMIT 2").is_ok());

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 use shuntyard_tests::client::{Account, Server};
-use shuntyard_tests::process::Process;
 use shuntyard_tests::machine;
+use shuntyard_tests::process::Process;
 use tempfile::TempDir;
 
 use crate::statistics::{Estimate, estimate};
@@ -73,7 +73,13 @@ pub(crate) fn measure(turns: usize) -> Vec<Gain> {
     })
 }
 
-async fn one(server: &Server, rule: &'static str, setting: Option<&'static str>, sql: &'static str, turns: usize) -> Gain {
+async fn one(
+    server: &Server,
+    rule: &'static str,
+    setting: Option<&'static str>,
+    sql: &'static str,
+    turns: usize,
+) -> Gain {
     let mut admin = server.connect().await;
     let mut conn = server.connect_to(Some("shop")).await;
     if let Some(setting) = setting {

@@ -62,7 +62,10 @@ fn sysbench(port: u16, rows: u32) -> Command {
 pub(crate) fn prepare(port: u16, rows: u32) {
     let client = |sql: &str| {
         let mut command = Command::new("mariadb");
-        command.args(["--no-defaults", "-h127.0.0.1", "-uapp", "-papp"]).arg(format!("-P{port}")).args(["-e", sql]);
+        command
+            .args(["--no-defaults", "-h127.0.0.1", "-uapp", "-papp"])
+            .arg(format!("-P{port}"))
+            .args(["-e", sql]);
         done(&command.output().expect("the mariadb client runs"));
     };
     client("CREATE DATABASE sbtest");

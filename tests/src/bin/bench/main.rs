@@ -61,13 +61,17 @@ fn main() {
     let wanted = |what: What| arguments.only.is_empty() || arguments.only.contains(&what);
     let mut text = String::new();
     let from = Instant::now();
-    let workloads: Vec<Workload> = [(What::PointSelect, Workload::PointSelect), (What::ReadOnly, Workload::ReadOnly)]
-        .into_iter()
-        .filter_map(|(what, workload)| wanted(what).then_some(workload))
-        .collect();
+    let workloads: Vec<Workload> =
+        [(What::PointSelect, Workload::PointSelect), (What::ReadOnly, Workload::ReadOnly)]
+            .into_iter()
+            .filter_map(|(what, workload)| wanted(what).then_some(workload))
+            .collect();
     if !workloads.is_empty() {
         let series = relay(&arguments, &workloads);
-        text.push_str(&report::relay(&series, &Conditions::here(arguments.rounds, arguments.seconds, arguments.rows)));
+        text.push_str(&report::relay(
+            &series,
+            &Conditions::here(arguments.rounds, arguments.seconds, arguments.rows),
+        ));
     }
     if wanted(What::Rules) {
         let gains = gains::measure(if arguments.quick { 1 } else { 5 });
@@ -82,8 +86,9 @@ fn main() {
 
 /// Every workload and thread count, all places interleaved.
 fn relay(arguments: &Arguments, workloads: &[Workload]) -> Vec<Series> {
-    let server = MariaDb::start(&["--innodb-buffer-pool-size=512M", "--max-connections=600", "--skip-name-resolve"])
-        .expect("MariaDB is there");
+    let server =
+        MariaDb::start(&["--innodb-buffer-pool-size=512M", "--max-connections=600", "--skip-name-resolve"])
+            .expect("MariaDB is there");
     load::prepare(server.port(), arguments.rows);
     let places = Places::start(server.port());
     let mut all = Vec::new();

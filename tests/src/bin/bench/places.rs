@@ -23,7 +23,8 @@ pub(crate) enum Place {
 
 impl Place {
     /// In the order of the table.
-    pub(crate) const ALL: [Place; 4] = [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain];
+    pub(crate) const ALL: [Place; 4] =
+        [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain];
 
     /// As the table calls it.
     pub(crate) fn name(self) -> &'static str {

@@ -55,7 +55,14 @@ impl Conditions {
             String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned()
         };
         let server = says("mariadb", "--version");
-        let server = server.split("Distrib ").nth(1).unwrap_or(&server).split(',').next().unwrap_or_default().to_owned();
+        let server = server
+            .split("Distrib ")
+            .nth(1)
+            .unwrap_or(&server)
+            .split(',')
+            .next()
+            .unwrap_or_default()
+            .to_owned();
         let haproxy = says("haproxy", "-v");
         let haproxy = haproxy.split_whitespace().nth(2).unwrap_or_default().to_owned();
         let commit = says("git", "--version");
@@ -68,7 +75,8 @@ impl Conditions {
 }
 
 fn commit_here() -> String {
-    let out = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(machine::root()).output();
+    let out =
+        Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(machine::root()).output();
     let text = out.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned()).unwrap_or_default();
     if text.is_empty() { text } else { format!("; commit {text}") }
 }
@@ -76,7 +84,9 @@ fn commit_here() -> String {
 /// The relay's tables.
 pub(crate) fn relay(all: &[Series], conditions: &Conditions) -> String {
     let mut text = format!("## Relay\n\n{}\n\n", conditions.0);
-    text.push_str("| load | threads | place | queries/s | p99 ms | proxy CPU µs/query | proxy memory MiB |\n");
+    text.push_str(
+        "| load | threads | place | queries/s | p99 ms | proxy CPU µs/query | proxy memory MiB |\n",
+    );
     text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
     for series in all {
         for place in Place::ALL {
@@ -123,7 +133,13 @@ fn interval(e: &Estimate, digits: usize) -> String {
     if e.confidence < 0.5 {
         return format!("{:.digits$}", e.median);
     }
-    format!("**{:.digits$}** [{:.digits$}, {:.digits$}], {:.0} %", e.median, e.low, e.high, e.confidence * 100.0)
+    format!(
+        "**{:.digits$}** [{:.digits$}, {:.digits$}], {:.0} %",
+        e.median,
+        e.low,
+        e.high,
+        e.confidence * 100.0
+    )
 }
 
 /// The rules' gains.
@@ -155,7 +171,10 @@ pub(crate) fn write(measured: &str) {
     let old = std::fs::read_to_string(&file).unwrap_or_default();
     let (before, after) = match (old.split_once(BEGIN), old.split_once(END)) {
         (Some((before, _)), Some((_, after))) => (before.to_owned(), after.to_owned()),
-        _ if old.is_empty() => ("# Benchmarks\n\n`make bench` measures; compare only within one run.\n\n".to_owned(), String::new()),
+        _ if old.is_empty() => (
+            "# Benchmarks\n\n`make bench` measures; compare only within one run.\n\n".to_owned(),
+            String::new(),
+        ),
         _ => (format!("{}\n\n", old.trim_end()), String::new()),
     };
     let text = format!("{before}{BEGIN}\n\n{}\n{END}{after}", measured.trim_end());
