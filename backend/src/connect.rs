@@ -317,9 +317,11 @@ async fn encipher(target: &Target, stream: Stream) -> Result<Stream, ConnectErro
 /// # Errors
 /// See [`ExchangeError`].
 pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, ExchangeError> {
+    // A name that stands twice in the list is an error on MySQL (3026).
     const TRACK: &str = "SET SESSION session_track_schema=ON, session_track_system_variables=\
-        IF(@@session_track_system_variables='*', '*', \
-        CONCAT(@@session_track_system_variables, ',sql_mode,character_set_client'))";
+        IF(@@session_track_system_variables='*', '*', TRIM(BOTH ',' FROM CONCAT(@@session_track_system_variables, \
+        IF(FIND_IN_SET('sql_mode', @@session_track_system_variables), '', ',sql_mode'), \
+        IF(FIND_IN_SET('character_set_client', @@session_track_system_variables), '', ',character_set_client'))))";
     const ASK: &str = "SELECT @@sql_mode, @@character_set_client, CURRENT_USER(), DATABASE(), \
         @@global.session_track_system_variables";
     send_queries(connection, &[TRACK, ASK]).await?;

@@ -55,6 +55,24 @@ pub async fn read_packet(stream: &mut Stream, input: &mut Buffer) -> Result<(Vec
     }
 }
 
+/// Reads one whole packet and not a byte more: what follows may be the beginning of a TLS handshake.
+///
+/// # Errors
+/// As [`read_packet`].
+pub async fn read_packet_exactly(stream: &mut Stream) -> Result<(Vec<u8>, u8), ExchangeError> {
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header).await?;
+    let Some(Header { len, seq }) = Header::parse(&header) else {
+        return Err(ProtocolError::Truncated.into());
+    };
+    if len > LONGEST {
+        return Err(ProtocolError::TooLong { max: LONGEST }.into());
+    }
+    let mut payload = vec![0; len];
+    stream.read_exact(&mut payload).await?;
+    Ok((payload, seq))
+}
+
 /// Writes text statements, one packet each, in one go.
 ///
 /// # Errors

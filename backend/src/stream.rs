@@ -175,6 +175,17 @@ impl Stream {
         }
     }
 
+    /// Fills `bytes`, and reads nothing beyond.
+    ///
+    /// # Errors
+    /// The socket's or TLS's error; `UnexpectedEof` when the stream ends before.
+    pub async fn read_exact(&mut self, bytes: &mut [u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(socket) => socket.read_exact(bytes).await.map(drop),
+            Self::Tls(tls) => tls.read_exact(bytes).await.map(drop),
+        }
+    }
+
     /// Writes all bytes.
     ///
     /// # Errors

@@ -51,6 +51,8 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<(), ServeError> {
         }
         // So that the account `app` is known before the first client comes.
         let _ = shared.home().accounts.fresh(std::time::Duration::from_secs(10)).await;
+        // The catalog was read before the shop was there.
+        shared.home().catalog.invalidate();
         let _ = tokio::time::timeout(std::time::Duration::from_secs(30), shared.home().catalog.ready()).await;
         Ok(())
     };

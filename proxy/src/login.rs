@@ -171,7 +171,7 @@ impl Door {
         let mut payload = Vec::new();
         greeting.write(&mut payload);
         self.send(&payload).await?;
-        Ok(Greeted { nonce, offered, answer: self.receive().await? })
+        Ok(Greeted { nonce, offered, answer: self.talk().receive_exactly().await? })
     }
 
     /// Takes the handshake response, and ends with OK.

@@ -21,12 +21,14 @@ use crate::listener::{Endpoint, Listener};
 use crate::login;
 use crate::planner::Question;
 use crate::reload::{self, Reloader};
-use crate::shared::{Parts, Rules, ServerTls, Shared};
+use crate::shared::{Parts, Rules, ServerTls, Shared, Users};
 use crate::stats::Registry;
 use crate::tls::{self, Certificate};
 
 /// Statement digests that are kept apart.
 const DIGESTS: usize = 5_000;
+/// How long the first reading of accounts and tables may hold up the start.
+const FIRST_READING: Duration = Duration::from_secs(10);
 /// Between two looks whether all sessions have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -146,11 +148,18 @@ impl Proxy {
     ) -> Result<Open, ServeError> {
         let Bound { listeners, console, socket } = bound;
         let http = console.as_ref().and_then(|listener| listener.local_addr().ok());
-        // A home backend that is up is known before the first client comes; one that is down is waited for by the clients.
+        // A home backend that is up is known before the first client comes, with its accounts and tables; one that is down
+        // is waited for by the clients.
         if shared.home().monitor.first().await.is_up()
             && let Err(error) = backends::look(shared.home()).await
         {
             tracing::warn!(%error, "the home backend cannot be used yet");
+        }
+        if shared.home().info.load().is_some() {
+            if matches!(shared.live().users, Users::FromBackends) {
+                let _ = shared.home().accounts.fresh(FIRST_READING).await;
+            }
+            let _ = tokio::time::timeout(FIRST_READING, shared.home().catalog.ready()).await;
         }
         prepare(shared).await?;
         let endpoints: Vec<Endpoint> = listeners.iter().filter_map(Listener::local).collect();

@@ -184,6 +184,11 @@ impl Unit {
         }
     }
 
+    /// Whether the server calls a loopback address `localhost`.
+    pub(crate) fn resolves_names(&self) -> bool {
+        self.monitor.now().facts().is_none_or(|facts| !facts.skip_name_resolve)
+    }
+
     /// Connections opened for sessions, and attempts that failed, since the start.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.opened.load(Ordering::Relaxed), self.failed.load(Ordering::Relaxed))

@@ -69,7 +69,7 @@ fn invalidate_asks_for_a_reading() {
     let handle = known();
     let requests = handle.requests();
     assert!(!requests.has_changed().unwrap_or(true));
-    handle.clone().invalidate();
+    handle.invalidate();
     assert!(requests.has_changed().unwrap_or(false));
     assert!(handle.current().is_none());
     assert!(handle.last().is_some());

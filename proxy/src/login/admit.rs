@@ -43,8 +43,10 @@ pub(super) async fn admit(
     let user = String::from_utf8_lossy(candidate.user).into_owned();
     let from = talk.stream.peer().map_or(From::Unix, |peer| From::Ip(peer.ip().to_canonical()));
     let host = match from {
-        From::Unix => "localhost".to_owned(),
-        From::Ip(address) => address.to_string(),
+        From::Ip(address) if !(address.is_loopback() && shared.home().resolves_names()) => {
+            address.to_string()
+        }
+        _ => "localhost".to_owned(),
     };
     let who = Who { user: &user, host: &host, from, tls: talk.stream.is_tls() };
     let (secret, account) = prove(talk, shared, nonce, candidate, &who).await?;
@@ -99,7 +101,7 @@ async fn prove(
     candidate: &Candidate<'_>,
     who: &Who<'_>,
 ) -> Result<(Secret, Option<String>), Failure> {
-    let expected = expect(shared, who)?;
+    let expected = expect(shared, who).await?;
     // Who is unknown goes through the same exchange, against a password that nobody has.
     let (check, account) = match expected {
         Some(Expected { check, account }) => (Some(check), account),
@@ -140,12 +142,19 @@ async fn prove(
         Some(Proof::Known) if known => Ok((Secret::Password(password), account)),
         Some(Proof::Sha1(hash)) if known => Ok((Secret::Sha1(hash), account)),
         _ => {
-            // The password may have been set a moment ago: look once more, with the answer that is there.
-            let stored = fresh_native(shared, who).await;
-            let hash = stored
-                .and_then(|(stored, account)| Some((native::verify(&stored, nonce, &response)?, account)));
-            let (hash, account) = hash.ok_or_else(denied)?;
-            Ok((Secret::Sha1(hash), Some(account)))
+            // The account or its password may be a moment old: look once more, with the answer that is there.
+            let fresh = fresh(shared, who).await;
+            let proven = fresh.and_then(|(auth, account)| match auth {
+                Auth::Native(stored) => {
+                    let hash = native::verify(&native::Stored(stored), nonce, &response)?;
+                    Some((Secret::Sha1(hash), Some(account)))
+                }
+                Auth::Empty if response.is_empty() => {
+                    Some((Secret::Password(Password::new(b"")), Some(account)))
+                }
+                _ => None,
+            });
+            proven.ok_or_else(denied)
         }
     }
 }
@@ -159,8 +168,8 @@ fn decoy(shared: &Shared, nonce: &Nonce) -> Check {
 }
 
 /// What a client is checked by; `None` for a user that does not exist.
-fn expect(shared: &Shared, who: &Who<'_>) -> Result<Option<Expected>, Failure> {
-    let live = shared.live();
+async fn expect(shared: &Shared, who: &Who<'_>) -> Result<Option<Expected>, Failure> {
+    let live = shared.live().clone();
     if let Users::Listed(users) = &live.users {
         let listed = users.iter().find(|listed| listed.admits(who.user, who.address()));
         return Ok(listed.map(|listed| Expected {
@@ -169,13 +178,17 @@ fn expect(shared: &Shared, who: &Who<'_>) -> Result<Option<Expected>, Failure> {
         }));
     }
     let home = shared.home();
-    let accounts = home.accounts.current().ok_or_else(|| Failure::NoAccounts {
-        name: home.name.clone(),
-        reason: home
-            .accounts
-            .fault()
-            .map_or_else(|| "they are being read".to_owned(), |fault| fault.to_string()),
-    })?;
+    let accounts = match home.accounts.current() {
+        Some(accounts) => accounts,
+        // Soon after the start: they are being read.
+        None => home.accounts.fresh(live.timeouts.wait).await.ok_or_else(|| Failure::NoAccounts {
+            name: home.name.clone(),
+            reason: home
+                .accounts
+                .fault()
+                .map_or_else(|| "they are being read".to_owned(), |fault| fault.to_string()),
+        })?,
+    };
     let Some(account) = accounts.choose(who.user, who.from) else { return Ok(None) };
     usable(account, who)?;
     let check = match &account.auth {
@@ -216,16 +229,13 @@ fn usable(account: &Account, who: &Who<'_>) -> Result<(), Failure> {
     }
 }
 
-/// The stored hash of the client's account, read anew.
-async fn fresh_native(shared: &Shared, who: &Who<'_>) -> Option<(native::Stored, String)> {
+/// How the client's account is proven, and its name, read anew.
+async fn fresh(shared: &Shared, who: &Who<'_>) -> Option<(Auth, String)> {
     if !matches!(shared.live().users, Users::FromBackends) {
         return None;
     }
     let accounts = shared.home().accounts.fresh(FRESH).await?;
     let account = accounts.choose(who.user, who.from)?;
     usable(account, who).ok()?;
-    match account.auth {
-        Auth::Native(stored) => Some((native::Stored(stored), account.current_user())),
-        _ => None,
-    }
+    Some((account.auth.clone(), account.current_user()))
 }

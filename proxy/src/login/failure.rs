@@ -10,6 +10,9 @@ use wire::{ProtocolError, SqlError, code};
 
 use crate::stats::SessionId;
 
+/// ER_CONNECT_TO_FOREIGN_DATA_SOURCE: the server behind cannot be reached.
+const CONNECT_FAILED: u16 = 1429;
+
 /// Why a login failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
@@ -93,7 +96,8 @@ impl Failure {
             // The backend's own word, unchanged: unknown schema, too many connections, …
             Self::Backend(ConnectError::Refused { error, .. }) => error.clone(),
             Self::Backend(_) | Self::NotYet(_) | Self::NoAccounts { .. } => {
-                SqlError::new(code::CR_CONN_HOST, self.to_string())
+                // Not a code of the clients' own (2000 and up): libraries take such a packet for malformed.
+                SqlError { code: CONNECT_FAILED, state: *b"08S01", message: self.to_string() }
             }
             Self::TooManyConnections(_) => SqlError::new(code::CON_COUNT, "Too many connections"),
             Self::TooManyOfUser { user, .. } => SqlError {

@@ -149,12 +149,7 @@ async fn the_server_gets_the_new_text_unless_told_otherwise() {
     admin.query_drop("ALTER TABLE rewriting.old MODIFY ts VARCHAR(30) NOT NULL").await.unwrap();
     assert_eq!(limits(UNION).await, 1, "types differ now");
     admin.query_drop("ALTER TABLE rewriting.old MODIFY ts DATETIME NOT NULL").await.unwrap();
-    eventually(
-        "the catalog is known again",
-        Duration::from_secs(5),
-        async || limits(UNION).await == 3,
-    )
-    .await;
+    eventually("the catalog is known again", Duration::from_secs(5), async || limits(UNION).await == 3).await;
     // A temporary table hides the name: what the catalog says of it is wrong then.
     conn.query_drop("CREATE TEMPORARY TABLE old (id VARCHAR(20), ts VARCHAR(30), name TEXT)").await.unwrap();
     straight.query_drop("TRUNCATE mysql.general_log").await.unwrap();

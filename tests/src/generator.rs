@@ -3,11 +3,13 @@
 //! Seeded and without a clock: the same seed gives the same tables, rows and statements on every machine.
 
 mod derived;
+mod fill;
 mod order;
 mod random;
 mod schema;
 mod union;
 
+pub use fill::distinct;
 pub use random::Random;
 pub use schema::{rows, tables};
 
