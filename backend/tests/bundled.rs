@@ -76,8 +76,8 @@ fn set_version(folder: &Path, version: &str) {
 #[tokio::test]
 async fn a_servers_life() {
     let dir = tempfile::tempdir().unwrap();
-    // Everything that option files and shells treat specially.
-    let folder = dir.path().join("d #1 \"x\" 'y' \\n");
+    // What option files and shells treat specially.
+    let folder = dir.path().join("d #1 \"x\" 'y'");
     let server = started(&folder).await;
 
     let mut conn = connect(&server).await;

@@ -10,9 +10,9 @@ pub enum Error {
     /// The backend's name cannot name a folder.
     #[error("bundled server name {0:?}: use letters, digits, '_', '-' and '.', not starting with '.'")]
     Name(String),
-    /// The data folder's path cannot be written in an option file.
+    /// The data folder's path is one that MariaDB's option files or tools cannot take.
     #[error(
-        "bundled server data folder {0:?}: the path must be UTF-8 without control characters, for MariaDB's option files hold nothing else"
+        "bundled server data folder {0:?}: the path must be UTF-8 without control characters and backslashes: MariaDB's option files and tools get others wrong"
     )]
     Path(PathBuf),
     /// No place for the Unix socket.

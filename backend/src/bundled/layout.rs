@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Longest path of a Unix socket in bytes: `sun_path` holds 108 on Linux and 104 on macOS, one of them NUL.
 pub(crate) const SOCKET_PATH_MAX: usize = if cfg!(target_os = "macos") { 103 } else { 107 };
 
-/// The paths of one server; all absolute, UTF-8 and without control characters.
+/// The paths of one server; all absolute, UTF-8, without control characters and backslashes.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     /// The backend's name, `s1`.
@@ -65,7 +65,7 @@ impl Layout {
         if !name_ok {
             return Err(Error::Name(name.to_owned()));
         }
-        let clean = folder.to_str().is_some_and(|s| !s.chars().any(char::is_control));
+        let clean = folder.to_str().is_some_and(|s| !s.chars().any(|c| c.is_control() || c == '\\'));
         if !clean {
             return Err(Error::Path(folder.to_owned()));
         }

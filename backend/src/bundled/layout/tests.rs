@@ -35,5 +35,7 @@ fn names_are_names() {
     for bad in ["", ".", "..", ".x", "a/b", "a b", "ü", "a\n"] {
         assert!(Layout::new(bad, Path::new("/d"), &[]).is_err(), "{bad:?}");
     }
-    assert!(Layout::new("s1", Path::new("/d\n[mysqld]"), &[]).is_err());
+    for bad in ["/d\n[mysqld]", "/d\\n"] {
+        assert!(Layout::new("s1", Path::new(bad), &[]).is_err(), "{bad:?}");
+    }
 }
