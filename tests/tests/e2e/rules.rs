@@ -89,7 +89,7 @@ async fn own_tests(server: &Server, product: Product) {
             }
             let Some(new) = &case.rewritten else { continue };
             let ordered = case.original.contains("ORDER BY");
-            let order = |_| if ordered { Order::Ordered } else { Order::Bag };
+            let order = |_: usize| if ordered { Order::Ordered } else { Order::Bag };
             same(&mut conn, &case.original, new, order).await;
             rewritten += 1;
         }
