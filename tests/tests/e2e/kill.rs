@@ -44,7 +44,7 @@ async fn connection_id_is_the_greetings_in_every_spelling() {
     let prepared: Option<u64> = conn.exec_first("SELECT CONNECTION_ID()", ()).await.unwrap();
     assert_eq!(prepared, Some(greeted));
     let listed: Option<u64> =
-        conn.query_first("SELECT id FROM shuntyard.sessions ORDER BY connected DESC LIMIT 1").await.unwrap();
+        conn.query_first(format!("SELECT id FROM shuntyard.sessions WHERE id = {greeted}")).await.unwrap();
     assert_eq!(listed, Some(greeted));
 }
 

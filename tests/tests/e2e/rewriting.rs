@@ -12,6 +12,9 @@ use shuntyard_tests::proxy::{Proxy, Setup, eventually};
 
 const UNION: &str =
     "SELECT id, ts, name FROM cur UNION ALL SELECT id, ts, name FROM old ORDER BY ts DESC, id LIMIT 7";
+/// What the general log has last. (Emptying it between statements would be DDL, upon which the catalog is read again.)
+const LAST_SEEN: &str = "SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE argument LIKE '%UNION ALL%' \
+    AND command_type = 'Query' AND argument NOT LIKE '%general_log%' ORDER BY event_time DESC LIMIT 1";
 const DERIVED: &str = "SELECT a.id, a.name FROM (SELECT id, name, ts FROM cur WHERE ts > '2024-01-03') AS a ORDER BY a.name, a.id";
 
 /// Rows to the bit and in order; of the columns what a rule promises to keep (a merged derived table's columns name
@@ -55,6 +58,19 @@ async fn warm(proxy: &Proxy) {
     .await;
 }
 
+/// Waits until a rule has fired so often: counters follow the reply.
+async fn count(proxy: &Proxy, rule: &str, times: u64) {
+    let mut seen = 0;
+    for _ in 0..100 {
+        seen = fired(proxy, rule).await;
+        if seen >= times {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{rule} has fired {seen} times, at least {times} were due");
+}
+
 fn rows(answer: &Answer) -> usize {
     match answer.results.first() {
         Some(Outcome::Rows(set)) => set.rows.len(),
@@ -83,8 +99,8 @@ async fn both_rules(server: Server, setup: Setup) {
         let before = fired(&proxy, rule).await;
         same(&mut straight, &mut proxied, sql).await;
         same(&mut straight, &mut proxied, sql).await;
-        let after = fired(&proxy, rule).await;
-        assert!(after >= before + 2, "{rule} fired: {before} → {after}");
+        // Prepared statements may or may not be rewritten; their rows are the same.
+        count(&proxy, rule, before + 2).await;
     }
     // Other literals of the same digest, from the plan cache.
     let before = fired(&proxy, "union-limit").await;
@@ -95,7 +111,7 @@ async fn both_rules(server: Server, setup: Setup) {
         assert!(compare(&left, &right, &Terms::exact()).is_same());
         assert_eq!(rows(&right), limit);
     }
-    assert_eq!(fired(&proxy, "union-limit").await, before + 3);
+    count(&proxy, "union-limit", before + 3).await;
     // Beyond the rule's bound on LIMIT the precondition fails at execution.
     same(&mut straight, &mut proxied, &UNION.replace("LIMIT 7", "LIMIT 100000")).await;
     assert_eq!(fired(&proxy, "union-limit").await, before + 3);
@@ -121,23 +137,14 @@ async fn the_server_gets_the_new_text_unless_told_otherwise() {
     warm(&proxy).await;
     let mut straight = server.server().connect().await;
     let mut conn = proxy.server().connect_to(Some("rewriting")).await;
+    // How often LIMIT stands in what the server got last.
     let mut limits = async |sql: &str| {
-        straight.query_drop("TRUNCATE mysql.general_log").await.unwrap();
         conn.query_drop(sql).await.unwrap();
-        let seen: Vec<String> = straight
-            .query("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE argument LIKE '%UNION ALL%' AND command_type = 'Query' AND argument NOT LIKE '%general_log%'")
-            .await
-            .unwrap();
-        assert_eq!(seen.len(), 1, "{sql}: {seen:?}");
-        seen.first().unwrap().matches("LIMIT").count()
+        let seen: Option<String> = straight.query_first(LAST_SEEN).await.unwrap();
+        seen.unwrap().matches("LIMIT").count()
     };
     assert_eq!(limits(UNION).await, 3, "ORDER BY and LIMIT are in both branches");
     assert_eq!(limits(&format!("/* shuntyard: rewrite=off */ {UNION}")).await, 1, "told by a comment");
-    assert_eq!(
-        limits(&UNION.replace("UNION ALL", "/* x */ UNION ALL /*! */")).await,
-        1,
-        "executable comment"
-    );
 
     let mut admin = proxy.server().connect().await;
     admin.query_drop("SHUNTYARD SET rules = OFF").await.unwrap();
@@ -152,12 +159,8 @@ async fn the_server_gets_the_new_text_unless_told_otherwise() {
     eventually("the catalog is known again", Duration::from_secs(5), async || limits(UNION).await == 3).await;
     // A temporary table hides the name: what the catalog says of it is wrong then.
     conn.query_drop("CREATE TEMPORARY TABLE old (id VARCHAR(20), ts VARCHAR(30), name TEXT)").await.unwrap();
-    straight.query_drop("TRUNCATE mysql.general_log").await.unwrap();
     conn.query_drop(UNION).await.unwrap();
-    let seen: Option<String> = straight
-        .query_first("SELECT CONVERT(argument USING utf8mb4) FROM mysql.general_log WHERE argument LIKE '%UNION ALL%' AND command_type = 'Query' AND argument NOT LIKE '%general_log%'")
-        .await
-        .unwrap();
+    let seen: Option<String> = straight.query_first(LAST_SEEN).await.unwrap();
     assert_eq!(seen.unwrap().matches("LIMIT").count(), 1, "a temporary table shadows the catalog's");
 
     // An executable comment: never touched.

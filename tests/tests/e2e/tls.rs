@@ -30,7 +30,7 @@ async fn over_tls(proxy: &Proxy, ssl: SslOpts) -> Result<Conn, Error> {
 }
 
 async fn version(conn: &mut Conn) -> Option<String> {
-    let sql = "SELECT tls FROM shuntyard.sessions ORDER BY connected DESC LIMIT 1";
+    let sql = format!("SELECT tls FROM shuntyard.sessions WHERE id = {}", conn.id());
     conn.query_first::<Option<String>, _>(sql).await.unwrap().flatten()
 }
 

@@ -101,7 +101,15 @@ async fn one(
         admin.query_drop("SHUNTYARD SET rules = ON").await.expect("and on");
         let before: u64 = admin.query_first(&fired).await.expect("the counter").unwrap_or(0);
         let fast = time(&mut conn, sql).await;
-        let after: u64 = admin.query_first(&fired).await.expect("the counter").unwrap_or(0);
+        let mut after = before;
+        // Counters follow the reply.
+        for _ in 0..50 {
+            after = admin.query_first(&fired).await.expect("the counter").unwrap_or(0);
+            if after > before {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         if after <= before {
             let why: Vec<(String, String)> =
                 conn.query(format!("EXPLAIN SHUNTYARD {sql}")).await.expect("explained");
