@@ -215,7 +215,7 @@ async fn became_ready(
         }
     }
     if marker.release.series() < installation.release.series() {
-        if let Err(error) = upgrade::run(installation, layout).await {
+        if let Err(error) = upgrade::run(installation, layout, account).await {
             // The next start tries again; meanwhile the server runs with its old system tables.
             tracing::error!(server = %layout.name, %error, "the system tables stay as an older server made them");
             return marker;
