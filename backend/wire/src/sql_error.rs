@@ -97,11 +97,12 @@ pub mod code {
     pub const SECURE_TRANSPORT_REQUIRED: u16 = 3159;
     /// Connection killed by idle timeout (MySQL 8).
     pub const CLIENT_INTERACTION_TIMEOUT: u16 = 4031;
-    /// Of client libraries: cannot connect.
+    /// Of client libraries: cannot connect. Codes from 2000 to 2999 are for messages of our own only: libmariadb takes one
+    /// that a server sends for its own and reports a malformed packet.
     pub const CR_CONN_HOST: u16 = 2003;
-    /// Of client libraries: server has gone away.
+    /// Of client libraries: server has gone away. Not to be sent.
     pub const CR_SERVER_GONE: u16 = 2006;
-    /// Of client libraries: lost connection during query.
+    /// Of client libraries: lost connection during query. Not to be sent.
     pub const CR_SERVER_LOST: u16 = 2013;
 
     /// The SQLSTATE that the servers give with a code; `HY000` where they have none of their own.
