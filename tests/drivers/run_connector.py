@@ -27,7 +27,6 @@ class Driver:
             allow_local_infile=options["local_infile"],
             autocommit=True,
             use_pure=self.pure,
-            ssl_disabled=True,
             connection_timeout=60,
         )
         if isinstance(connection, mysql.connector.MySQLConnection) != self.pure:
