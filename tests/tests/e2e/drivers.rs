@@ -10,14 +10,15 @@ use shuntyard_tests::script::Script;
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// The script works in one schema of a server: one run after the other.
-static ONE: Mutex<()> = Mutex::const_new(());
+/// The script works in one schema of a server: one run after the other at each.
+static AT_MARIADB: Mutex<()> = Mutex::const_new(());
+static AT_MYSQL: Mutex<()> = Mutex::const_new(());
 
 async fn same(driver: Driver, product: &str, straight: &Server, setup: &Setup) {
     if matches!(driver, Driver::Python(..)) && machine::python().is_none() {
         return machine::missing("the Python drivers (`tools/pydrivers`)");
     }
-    let _alone = ONE.lock().await;
+    let _alone = if product == "mysql" { AT_MYSQL.lock().await } else { AT_MARIADB.lock().await };
     let files = TempDir::with_prefix("shuntyard-files-").unwrap();
     let left = run(driver, straight, product, files.path()).await;
     assert!(left.steps() > 20, "the script ran");
