@@ -5,6 +5,7 @@
 
 pub mod client;
 pub mod drivers;
+pub mod generator;
 pub mod http;
 pub mod machine;
 pub mod mariadb;
