@@ -315,15 +315,16 @@ const fn fold(byte: u8) -> u8 {
     byte.to_ascii_uppercase()
 }
 
-/// FNV-1a over the upper-cased word.
+/// Mixes the length with the first two and the last two bytes, in upper case. Words are of two bytes or more.
+#[inline]
 const fn hash(word: &[u8]) -> usize {
-    let mut hash: u32 = 0x811c_9dc5;
-    let mut i = 0;
-    while i < word.len() {
-        hash = (hash ^ fold(word[i]) as u32).wrapping_mul(0x0100_0193);
-        i += 1;
-    }
-    (hash ^ (hash >> 15)) as usize % SLOTS
+    let len = word.len();
+    let key = (fold(word[0]) as u32)
+        | (fold(word[1]) as u32) << 8
+        | (fold(word[len - 1]) as u32) << 16
+        | (fold(word[len - 2]) as u32) << 24;
+    let mixed = (key ^ (len as u32).wrapping_mul(0x85eb_ca6b)).wrapping_mul(0x9e37_79b1);
+    (mixed >> 21) as usize % SLOTS
 }
 
 /// Open addressing, built at compile time.
@@ -343,6 +344,7 @@ static TABLE: [u16; SLOTS] = {
 
 impl Keyword {
     /// The keyword that a word spells, in any case.
+    #[inline]
     pub fn of(word: &[u8]) -> Option<Keyword> {
         if word.len() < 2 || word.len() > LONGEST {
             return None;

@@ -46,36 +46,41 @@ impl Encoder {
         Digest(xxhash_rust::xxh3::xxh3_128(&self.0))
     }
 
+    #[inline]
     fn bytes(&mut self, tag: u8, bytes: &[u8]) {
         match u8::try_from(bytes.len()) {
-            Ok(len) if len < u8::MAX => self.0.extend([tag, len]),
+            Ok(len) if len < u8::MAX => self.0.extend_from_slice(&[tag, len]),
             _ => {
-                self.0.extend([tag, u8::MAX]);
-                self.0.extend((bytes.len() as u64).to_le_bytes());
+                self.0.extend_from_slice(&[tag, u8::MAX]);
+                self.0.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
             }
         }
         self.0.extend_from_slice(bytes);
     }
 
     /// A word or quoted identifier, by its bytes.
+    #[inline]
     pub(super) fn word(&mut self, bytes: &[u8]) {
         self.bytes(WORD, bytes);
     }
 
     /// Variables, hints, introducers, whatever else counts by its bytes.
+    #[inline]
     pub(super) fn raw(&mut self, bytes: &[u8]) {
         self.bytes(RAW, bytes);
     }
 
     /// A reserved word, whatever its case.
+    #[inline]
     pub(super) fn keyword(&mut self, keyword: Keyword) {
         self.0.push(KEYWORD);
-        self.0.extend((keyword as u16).to_le_bytes());
+        self.0.extend_from_slice(&(keyword as u16).to_le_bytes());
     }
 
     /// A literal that may differ.
+    #[inline]
     pub(super) fn slot(&mut self, kind: LiteralKind) {
-        self.0.extend([SLOT, kind as u8]);
+        self.0.extend_from_slice(&[SLOT, kind as u8]);
     }
 
     /// A literal that may not.
@@ -84,12 +89,14 @@ impl Encoder {
         self.bytes(TEXT, bytes);
     }
 
+    #[inline]
     pub(super) fn op(&mut self, op: Op) {
-        self.0.extend([OP, op as u8]);
+        self.0.extend_from_slice(&[OP, op as u8]);
     }
 
+    #[inline]
     pub(super) fn punct(&mut self, byte: u8) {
-        self.0.extend([PUNCT, byte]);
+        self.0.extend_from_slice(&[PUNCT, byte]);
     }
 
     /// A parenthesis that opens directly behind a word: without IGNORE_SPACE `COUNT(` is not `COUNT (`.
@@ -98,6 +105,7 @@ impl Encoder {
     }
 
     /// What stands between two units whose spelling names an output column.
+    #[inline]
     pub(super) fn gap(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.bytes(GAP, bytes);

@@ -159,6 +159,7 @@ impl<'t> Pass<'_, 't> {
             && !(self.insert && self.scanner.frames.is_empty())
     }
 
+    #[inline]
     fn token(&mut self, token: Token) {
         let bytes = self.bytes(token.start, token.end);
         if token.kind == TokenKind::Comment {
@@ -395,6 +396,7 @@ impl<'t> Pass<'_, 't> {
         slot
     }
 
+    #[inline]
     fn emit(&mut self, token: Token, kind: UnitKind, bytes: &[u8]) {
         let naming = self.naming();
         if naming && self.item.begun {
@@ -422,6 +424,7 @@ impl<'t> Pass<'_, 't> {
         self.end = token.end;
     }
 
+    #[inline]
     fn encode(&mut self, kind: UnitKind, bytes: &[u8], naming: bool, adjacent: bool) {
         let word_before = match self.before[0] {
             Some(UnitKind::Word) => true,
