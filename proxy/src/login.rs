@@ -284,7 +284,8 @@ pub(crate) async fn change_user(
     let ChangeUser { user, auth_response, schema, charset, plugin, raw_attributes } = change;
     let candidate = Candidate {
         user,
-        plugin,
+        // An empty answer is libmysqlclient's way of asking for a fresh challenge.
+        plugin: if auth_response.is_empty() { Some(b"") } else { plugin },
         response: auth_response,
         schema: Some(schema).filter(|schema| !schema.is_empty()),
         charset: charset.unwrap_or(client.identity.charset),
