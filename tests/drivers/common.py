@@ -66,7 +66,7 @@ def cell(value):
     if value is None:
         return None
     if isinstance(value, (bytes, bytearray)):
-        return _text("bytes", value.hex(), bytes(value))
+        return _long("bytes", value) if len(value) > LONG else {"bytes": value.hex()}
     if isinstance(value, int) and not isinstance(value, bool):
         return {"int": str(value)}
     if isinstance(value, float):
@@ -76,13 +76,13 @@ def cell(value):
     if isinstance(value, (set, frozenset)):
         return {"kind": "set", "text": ",".join(sorted(map(str, value)))}
     text = str(value)
-    return _text(type(value).__name__, text, text.encode("utf-8", "surrogatepass"))
+    if len(text) > LONG:
+        return _long(type(value).__name__, text.encode("utf-8", "surrogatepass"))
+    return {"kind": type(value).__name__, "text": text}
 
 
-def _text(kind, text, raw):
-    if len(raw) > LONG:
-        return {"kind": kind, "text": f"{len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}"}
-    return {"bytes": text} if kind == "bytes" else {"kind": kind, "text": text}
+def _long(kind, raw):
+    return {"kind": kind, "text": f"{len(raw)} bytes, sha256 {hashlib.sha256(raw).hexdigest()}"}
 
 
 def failure(error):
@@ -118,7 +118,7 @@ def run(args, driver):
     for case in script["cases"]:
         if args.case and case["name"] != args.case:
             continue
-        if case.get("on", args.product) != args.product or driver.name in case.get("not_for", []):
+        if case.get("on", args.product) != args.product or {driver.name, args.driver} & set(case.get("not_for", [])):
             continue
         options = {**base, **case.get("connect", {})}
         steps, connection = [], None
