@@ -41,7 +41,7 @@ const STATEMENTS: &[(&str, Option<&str>, &str)] = &[
     ),
     (
         "derived-merge",
-        Some("SET SESSION optimizer_switch = 'derived_merge=off'"),
+        Some("SET SESSION optimizer_switch = 'derived_merge=off,condition_pushdown_for_derived=off'"),
         "SELECT a.id, a.name, a.last FROM (SELECT id, name, city, (SELECT MAX(o.created_at) FROM orders o \
          WHERE o.customer_id = c.id) AS last FROM customers c) AS a WHERE a.id <= 50 ORDER BY a.id",
     ),
