@@ -45,8 +45,9 @@ pub(super) fn queries(out: &mut String, rows: &[DigestRow], digests: usize) -> f
         "#Rewritten",
         "#Sent",
     ];
-    let note =
-        format!("The {TOP} that took most time, of {digests} kinds of statements; `?` stands for a literal.");
+    let note = format!(
+        "The {TOP} that took most time, of {digests} kinds of statements; <code>?</code> stands for a literal."
+    );
     open(out, "Top queries", &note, &columns)?;
     for row in rows {
         let latency = |quantile| millis(row.latencies.quantile(quantile));
