@@ -41,7 +41,9 @@ units: deps
 # The servers and the memory are shared: one end-to-end test binary after the other, as cargo does by itself.
 e2e: test-deps
 	$(CARGO) build --locked -p shuntyard
+	@rm -f target/missing.txt
 	env $(SERVER) $(CARGO) test --locked -p shuntyard-tests
+	@if [ -s target/missing.txt ]; then echo "not tested, because it is missing here:"; sort -u target/missing.txt; fi
 
 bench: bench-deps ## Measure against a direct connection and HAProxy; writes docs/benchmarks.md
 	$(CARGO) build --release --locked -p shuntyard
