@@ -22,7 +22,7 @@ use crate::stream::{Socket, Stream, keep_alive};
 use crate::tls::{ClientTls, TlsMode};
 
 /// What every backend connection speaks, whatever the client speaks.
-const BASE: Capabilities = Capabilities::LONG_FLAG
+pub const BASE: Capabilities = Capabilities::LONG_FLAG
     .union(Capabilities::PROTOCOL_41)
     .union(Capabilities::TRANSACTIONS)
     .union(Capabilities::SECURE_CONNECTION)

@@ -8,10 +8,10 @@ mod talk;
 use std::sync::Arc;
 
 use backend::buffer::Buffer;
-use backend::connect::{MIRRORED, Opened};
+use backend::connect::{BASE, MIRRORED, Opened};
 use backend::connection::Settings;
 use backend::pool::Lease;
-use backend::stream::{Detached, Socket, Stream};
+use backend::stream::{Detached, Stream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
 use wire::auth::{self, NATIVE, Nonce, SHA2};
 use wire::packet::{self, Header};
@@ -31,14 +31,7 @@ use crate::stats::Counter;
 
 /// What the proxy itself understands, of what a server offers.
 const OFFERED: Capabilities = MIRRORED
-    .union(Capabilities::LONG_FLAG)
-    .union(Capabilities::PROTOCOL_41)
-    .union(Capabilities::TRANSACTIONS)
-    .union(Capabilities::SECURE_CONNECTION)
-    .union(Capabilities::PLUGIN_AUTH)
-    .union(Capabilities::PLUGIN_AUTH_LENENC_CLIENT_DATA)
-    .union(Capabilities::SESSION_TRACK)
-    .union(Capabilities::DEPRECATE_EOF)
+    .union(BASE)
     .union(Capabilities::CONNECT_WITH_DB)
     .union(Capabilities::CONNECT_ATTRS)
     .union(Capabilities::IGNORE_SIGPIPE);
@@ -186,8 +179,7 @@ impl Door {
         let response = HandshakeResponse::parse(answer)?;
         let capabilities = response.capabilities & offered;
         self.spoken = capabilities;
-        let secure = self.stream.is_tls() || matches!(self.stream.socket(), Socket::Unix(_));
-        if !secure && shared.tls.as_ref().is_some_and(|tls| tls.required) {
+        if !self.talk().is_secure() && shared.tls.as_ref().is_some_and(|tls| tls.required) {
             return Err(Failure::TlsRequired);
         }
         let candidate = Candidate {
