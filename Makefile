@@ -35,7 +35,7 @@ build: ## Build the program: target/release/shuntyard
 
 test: units e2e ## Check everything: units, protocol, drivers, real servers
 
-units: deps
+units: test-deps
 	env $(SERVER) $(CARGO) test --locked --workspace --exclude shuntyard-tests
 
 # The servers and the memory are shared: one end-to-end test binary after the other, as cargo does by itself.
