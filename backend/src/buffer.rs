@@ -28,10 +28,13 @@ pub fn give_back(bytes: &mut Vec<u8>) {
     }
 }
 
-/// An empty list of bytes, with memory where this core has some to lend.
-#[must_use]
-pub fn lend() -> Vec<u8> {
-    SCRATCH.with_borrow_mut(Vec::pop).unwrap_or_default()
+/// Gives a list of bytes that owns no memory some of what this core has to lend.
+pub fn lend(bytes: &mut Vec<u8>) {
+    if bytes.capacity() == 0
+        && let Some(lent) = SCRATCH.with_borrow_mut(Vec::pop)
+    {
+        *bytes = lent;
+    }
 }
 
 /// A window of filled bytes inside owned, initialised memory: `[start, end)` is filled.

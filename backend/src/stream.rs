@@ -1,5 +1,6 @@
 //! A connection's byte stream: TCP or Unix socket, plain or under TLS, client's or server's side.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -76,10 +77,12 @@ impl Socket {
         }
     }
 
-    async fn readable(&self) -> io::Result<()> {
+    /// Waits in the one place that a socket has for its reader, as `poll_read` does: a session is one task. Tokio's own
+    /// `readable` keeps a list of those who wait, which costs three times as much.
+    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
-            Self::Tcp(socket) => socket.readable().await,
-            Self::Unix(socket) => socket.readable().await,
+            Self::Tcp(socket) => socket.poll_read_ready(cx),
+            Self::Unix(socket) => socket.poll_read_ready(cx),
         }
     }
 
@@ -130,19 +133,21 @@ impl Stream {
         matches!(self, Self::Tls(_))
     }
 
-    /// Waits until a read may give bytes, or the end of the stream. Cancel-safe, and takes no buffer.
+    /// Waits until a read may give bytes, or the end of the stream. Cancel-safe, and takes no buffer. One task at a time
+    /// may wait for a stream.
     ///
     /// # Errors
     /// The socket's error.
     pub async fn readable(&self) -> io::Result<()> {
-        match self {
-            Self::Plain(socket) => socket.readable().await,
+        poll_fn(|cx| match self {
+            Self::Plain(socket) => socket.poll_readable(cx),
             Self::Tls(tls) => {
                 let (socket, session) = tls.get_ref();
                 // rustls asks for bytes only while it holds no plaintext (Connection::wants_read).
-                if session.wants_read() { socket.readable().await } else { Ok(()) }
+                if session.wants_read() { socket.poll_readable(cx) } else { Poll::Ready(Ok(())) }
             }
-        }
+        })
+        .await
     }
 
     /// Reads what is there into `buffer`, which may grow to `want` bytes; waits for at least one byte, and takes

@@ -77,8 +77,7 @@ pub(crate) fn explain(shared: &Shared, question: &Question<'_>) -> Explanation {
         Plan::Rewritten(plan) => {
             explanation.backend = topology.name(plan.to).map(str::to_owned);
             let mut new = Vec::new();
-            let holds = plan.preconditions.iter().all(|condition| condition.holds(question.text, &scan));
-            if holds && plan.template.render(question.text, &scan, &mut new).is_ok() {
+            if plan.render(question.text, &scan, &mut new) {
                 explanation.plan = "rewritten";
                 explanation.rewritten = Some(String::from_utf8_lossy(&new).into_owned());
             } else {

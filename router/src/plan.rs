@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use sql::Scan;
 use sql::edit::{Precondition, Template};
 use wire::SqlError;
 
@@ -68,6 +69,16 @@ pub struct Rewritten {
     pub preconditions: Vec<Precondition>,
     /// The rules that made it, in the order in which they fired.
     pub rules: Vec<Arc<str>>,
+}
+
+impl Rewritten {
+    /// Appends the new text for one statement of the digest; `false`, with `out` of no use, where the preconditions do
+    /// not hold for its literals.
+    #[must_use]
+    pub fn render(&self, text: &[u8], scan: &Scan<'_>, out: &mut Vec<u8>) -> bool {
+        self.preconditions.iter().all(|condition| condition.holds(text, scan))
+            && self.template.render(text, scan, out).is_ok()
+    }
 }
 
 /// A proposed rewriting, as the rewriter gives it.

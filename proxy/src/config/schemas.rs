@@ -1,4 +1,4 @@
-//! Which backend a schema lives on.
+//! Which backend a schema lives on: in this version, the home backend.
 
 use sql::source::Faults;
 use sql::yaml::{Entry, Node};
@@ -6,7 +6,7 @@ use sql::yaml::{Entry, Node};
 use super::Backend;
 use super::later;
 
-/// A schema whose home is told; all others live on the first backend.
+/// A schema whose home is told. Sessions reach the first backend only, so that no other one may be named yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Schema {
     /// Its name.
@@ -31,6 +31,14 @@ fn one(entry: &Entry, backends: &[Backend], faults: &Faults) -> Option<Schema> {
         if !backends.iter().any(|backend| backend.name == text) {
             let known: Vec<&str> = backends.iter().map(|backend| backend.name.as_str()).collect();
             faults.add(node.span, format!("no backend is called `{text}`; there are {}", known.join(", ")));
+            return None;
+        }
+        if let Some(first) = backends.first().filter(|first| first.name != text) {
+            let text = format!(
+                "a schema on another backend than the first, `{}`, is not supported by this version",
+                first.name
+            );
+            faults.add(node.span, text);
             return None;
         }
         Some(text.to_owned())

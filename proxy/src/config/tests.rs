@@ -65,7 +65,7 @@ fn a_full_file_is_read_as_it_is_meant() {
          limits: {connections: 5, per_user: 3}\n\
          timeouts: {connect: 500ms, wait: 1m, idle: never, read: 2h, statement: 30s, login: 3s, drain: 1s}\n\
          rules: {files: ['builtin:*', 'rules/*.yaml']}\n\
-         schemas: {shop: {home: s2}}\n\
+         schemas: {shop: {home: s1}}\n\
          log: {level: debug, format: json, literals: true}\n",
         false,
     )
@@ -96,7 +96,7 @@ fn a_full_file_is_read_as_it_is_meant() {
     assert_eq!((config.limits.connections, config.limits.per_user), (5, Some(3)));
     assert_eq!((config.timeouts.idle, config.timeouts.read), (None, Some(Duration::from_secs(7200))));
     assert_eq!(config.timeouts.connect, Duration::from_millis(500));
-    assert_eq!(config.schemas.first().unwrap().home, "s2");
+    assert_eq!(config.schemas.first().unwrap().home, "s1");
     assert_eq!(config.log, Log { level: Level::DEBUG, format: Format::Json, literals: true });
 }
 
@@ -163,14 +163,14 @@ fn every_fault_is_told_at_once_with_its_place() {
 #[test]
 fn what_later_versions_can_is_refused_not_ignored() {
     let found = faults(
-        "backends: {s1: {bundled: mariadb}}\n\
+        "backends: {s1: {bundled: mariadb}, s2: {bundled: mariadb}}\n\
          pooling: transaction\n\
          shadow: {rules: {to: self}}\n\
          limits: {queue: 10, statements_per_backend: auto}\n\
-         schemas: {shop: {home: s1, tables: {orders: {shard: {by: key}}}}}\n",
+         schemas: {shop: {home: s1, tables: {orders: {shard: {by: key}}}}, x: {home: s2}}\n",
     );
     let places: Vec<&str> = found.iter().map(|fault| fault.split(' ').next().unwrap()).collect();
-    assert_eq!(places, ["2:10", "3:1", "4:10", "4:21", "5:28"], "{found:#?}");
+    assert_eq!(places, ["2:10", "3:1", "4:10", "4:21", "5:28", "5:75"], "{found:#?}");
     assert!(found.iter().all(|fault| fault.contains("is not supported by this version")), "{found:#?}");
 }
 

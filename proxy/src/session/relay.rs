@@ -44,6 +44,9 @@ impl Session {
         let mut answer = Answer::default();
         // EOF packets that were put into this answer so far: what comes later carries higher sequence ids.
         let mut shift = 0u8;
+        for list in [&mut self.out, &mut self.scratch] {
+            backend::buffer::lend(list);
+        }
         loop {
             let (passed, pause) = self.walk(&mut follower, &mut answer, &mut shift)?;
             // What goes out may end inside a packet, where nothing can be put in between.

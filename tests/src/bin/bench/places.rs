@@ -1,12 +1,17 @@
-//! Where the load goes: the server itself, HAProxy in TCP mode, and the proxy; the latter twice, for the noise.
+//! Where the load goes: the server itself, HAProxy in TCP mode, and the proxy; the latter twice, for the noise. And, to see
+//! what a proxy on Tokio costs at least, two relays that only copy bytes.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use shuntyard_tests::process::Process;
 use shuntyard_tests::proxy::{Proxy, Setup};
 use shuntyard_tests::{machine, raw};
 use tempfile::TempDir;
+
+use crate::bare::Runtime;
 
 /// One place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -19,12 +24,19 @@ pub(crate) enum Place {
     Shuntyard,
     /// The same proxy once more: what differs from the line above is noise.
     ShuntyardAgain,
+    /// A bare relay on one current-thread runtime for each core.
+    BareCurrentThread,
+    /// A bare relay on the multi-thread runtime.
+    BareMultiThread,
 }
 
 impl Place {
-    /// In the order of the table.
-    pub(crate) const ALL: [Place; 4] =
+    /// What the proxy is compared with.
+    pub(crate) const RIVALS: [Place; 4] =
         [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain];
+    /// Tokio's runtimes compared, with the rival beside them.
+    pub(crate) const RUNTIMES: [Place; 3] =
+        [Place::HaProxy, Place::BareCurrentThread, Place::BareMultiThread];
 
     /// As the table calls it.
     pub(crate) fn name(self) -> &'static str {
@@ -33,6 +45,8 @@ impl Place {
             Place::HaProxy => "HAProxy",
             Place::Shuntyard => "Shuntyard",
             Place::ShuntyardAgain => "Shuntyard again",
+            Place::BareCurrentThread => "bare relay, current-thread",
+            Place::BareMultiThread => "bare relay, multi-thread",
         }
     }
 }
@@ -43,11 +57,32 @@ pub(crate) struct Places {
     haproxy: Process,
     haproxy_port: u16,
     shuntyard: Proxy,
+    current_thread: Bare,
+    multi_thread: Bare,
     _dir: TempDir,
 }
 
+/// A bare relay: this program again, in another role.
+struct Bare {
+    process: Process,
+    port: u16,
+}
+
+impl Bare {
+    fn start(runtime: Runtime, server: u16, dir: &Path) -> Bare {
+        let port = machine::free_port();
+        let name = format!("{runtime:?}");
+        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+        let runtime = runtime.to_possible_value().expect("no runtime is hidden");
+        command.args(["relay", runtime.get_name(), &port.to_string(), &server.to_string()]);
+        let mut process = Process::spawn(&name, &mut command, &dir.join(format!("{name}.log")));
+        process.until(Duration::from_secs(10), |_| raw::greets(port).then_some(()));
+        Bare { process, port }
+    }
+}
+
 impl Places {
-    /// Starts both proxies in front of the server at 127.0.0.1:`server`.
+    /// Starts everything in front of the server at 127.0.0.1:`server`.
     pub(crate) fn start(server: u16) -> Places {
         let dir = TempDir::with_prefix("shuntyard-bench-").expect("a temporary folder can be made");
         let port = machine::free_port();
@@ -62,7 +97,9 @@ impl Places {
         let mut haproxy = Process::spawn("haproxy", &mut command, &dir.path().join("haproxy.log"));
         haproxy.until(Duration::from_secs(10), |_| raw::greets(port).then_some(()));
         let shuntyard = Setup::mariadb(server).start();
-        Places { server, haproxy, haproxy_port: port, shuntyard, _dir: dir }
+        let current_thread = Bare::start(Runtime::CurrentThread, server, dir.path());
+        let multi_thread = Bare::start(Runtime::MultiThread, server, dir.path());
+        Places { server, haproxy, haproxy_port: port, shuntyard, current_thread, multi_thread, _dir: dir }
     }
 
     /// The port that a place listens on.
@@ -71,6 +108,8 @@ impl Places {
             Place::Direct => self.server,
             Place::HaProxy => self.haproxy_port,
             Place::Shuntyard | Place::ShuntyardAgain => self.shuntyard.port,
+            Place::BareCurrentThread => self.current_thread.port,
+            Place::BareMultiThread => self.multi_thread.port,
         }
     }
 
@@ -80,6 +119,8 @@ impl Places {
             Place::Direct => None,
             Place::HaProxy => Some(self.haproxy.pid()),
             Place::Shuntyard | Place::ShuntyardAgain => Some(self.shuntyard.process.pid()),
+            Place::BareCurrentThread => Some(self.current_thread.process.pid()),
+            Place::BareMultiThread => Some(self.multi_thread.process.pid()),
         }
     }
 }

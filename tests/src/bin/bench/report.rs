@@ -18,12 +18,13 @@ const END: &str = "<!-- end of measured -->";
 pub(crate) struct Series {
     workload: Workload,
     threads: u32,
+    places: &'static [Place],
     rounds: BTreeMap<Place, Vec<Measured>>,
 }
 
 impl Series {
-    pub(crate) fn new(workload: Workload, threads: u32) -> Series {
-        Series { workload, threads, rounds: BTreeMap::new() }
+    pub(crate) fn new(workload: Workload, threads: u32, places: &'static [Place]) -> Series {
+        Series { workload, threads, places, rounds: BTreeMap::new() }
     }
 
     pub(crate) fn add(&mut self, place: Place, measured: Measured) {
@@ -43,35 +44,22 @@ impl Series {
     }
 }
 
-/// Under what a measurement was made.
-pub(crate) struct Conditions(String);
-
-impl Conditions {
-    /// This machine, now.
-    pub(crate) fn here(rounds: usize, seconds: u32, rows: u32) -> Conditions {
-        let cores = std::thread::available_parallelism().map_or(0, usize::from);
-        let says = |program: &str, argument: &str| {
-            let out = Command::new(program).arg(argument).output().map(|out| out.stdout).unwrap_or_default();
-            String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned()
-        };
-        let server = says("mariadb", "--version");
-        let server = server
-            .split("Distrib ")
-            .nth(1)
-            .unwrap_or(&server)
-            .split(',')
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        let haproxy = says("haproxy", "-v");
-        let haproxy = haproxy.split_whitespace().nth(2).unwrap_or_default().to_owned();
-        let commit = says("git", "--version");
-        let commit = if commit.is_empty() { String::new() } else { commit_here() };
-        Conditions(format!(
-            "{cores} cores shared by client, proxy and server; {server}; HAProxy {haproxy}, TCP mode; sysbench, text \
-             protocol, {rows} rows, TLS off, rules loaded; {rounds} rounds of {seconds} s for each place, interleaved{commit}."
-        ))
-    }
+/// Under what everything that follows was measured: this machine, now.
+pub(crate) fn conditions(rounds: usize, seconds: u32, rows: u32) -> String {
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    let says = |program: &str, argument: &str| {
+        let out = Command::new(program).arg(argument).output().map(|out| out.stdout).unwrap_or_default();
+        String::from_utf8_lossy(&out).lines().next().unwrap_or_default().trim().to_owned()
+    };
+    let server = says("mariadb", "--version");
+    let server = server.split("Distrib ").nth(1).unwrap_or(&server).split(',').next().unwrap_or_default();
+    let haproxy = says("haproxy", "-v");
+    let haproxy = haproxy.split_whitespace().nth(2).unwrap_or_default();
+    format!(
+        "{cores} cores shared by client, proxy and server; {server}; HAProxy {haproxy}, TCP mode; sysbench, text protocol, \
+         {rows} rows, TLS off, rules loaded; {rounds} rounds of {seconds} s for each place, interleaved{}.\n\n",
+        commit_here()
+    )
 }
 
 fn commit_here() -> String {
@@ -81,19 +69,18 @@ fn commit_here() -> String {
     if text.is_empty() { text } else { format!("; commit {text}") }
 }
 
-/// The relay's tables.
-pub(crate) fn relay(all: &[Series], conditions: &Conditions) -> String {
-    let mut text = format!("## Relay\n\n{}\n\n", conditions.0);
-    text.push_str(
-        "| load | threads | place | queries/s | p99 ms | proxy CPU µs/query | proxy memory MiB |\n",
+/// What a place needs, as a table: a line for each place of each series.
+fn costs(all: &[&Series]) -> String {
+    let mut text = String::from(
+        "| load | threads | place | queries/s | p99 ms | proxy CPU µs/query | proxy memory MiB |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
     );
-    text.push_str("| --- | --- | --- | --- | --- | --- | --- |\n");
     for series in all {
-        for place in Place::ALL {
-            let queries = series.median(place, |m| Some(m.queries)).unwrap_or(f64::NAN);
-            let p99 = series.median(place, |m| Some(m.p99)).unwrap_or(f64::NAN);
+        for place in series.places {
+            let queries = series.median(*place, |m| Some(m.queries)).unwrap_or(f64::NAN);
+            let p99 = series.median(*place, |m| Some(m.p99)).unwrap_or(f64::NAN);
             let or_dash = |v: Option<f64>| v.map_or_else(|| "–".to_owned(), |v| format!("{v:.1}"));
-            let (cpu, memory) = (series.median(place, |m| m.cpu), series.median(place, |m| m.memory));
+            let (cpu, memory) = (series.median(*place, |m| m.cpu), series.median(*place, |m| m.memory));
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {queries:.0} | {p99:.2} | {} | {} |",
@@ -105,28 +92,61 @@ pub(crate) fn relay(all: &[Series], conditions: &Conditions) -> String {
             );
         }
     }
-    text.push_str(
-        "\nMedians over the rounds. p99 is sysbench's, of a whole transaction. The ratios of queries/s below are taken \
-         round by round; in brackets the interval of order statistics that holds the true median with the probability \
-         given. *Again* is the same proxy measured twice in each round: how far its ratio is from 1 is the noise.\n\n",
-    );
-    text.push_str("| load | threads | Shuntyard / HAProxy | Shuntyard / direct | HAProxy / direct | again / Shuntyard |\n");
-    text.push_str("| --- | --- | --- | --- | --- | --- |\n");
-    for series in all {
-        let ratio = |of, to| series.ratio(of, to).map_or_else(|| "–".to_owned(), |e| interval(&e, 3));
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} |",
-            series.workload.name(),
-            series.threads,
-            ratio(Place::Shuntyard, Place::HaProxy),
-            ratio(Place::Shuntyard, Place::Direct),
-            ratio(Place::HaProxy, Place::Direct),
-            ratio(Place::ShuntyardAgain, Place::Shuntyard)
-        );
-    }
-    text.push('\n');
     text
+}
+
+/// Ratios of queries per second, as a table: a line for each series.
+fn ratios(all: &[&Series], pairs: &[(&str, Place, Place)]) -> String {
+    let mut text = String::from("| load | threads |");
+    for (title, ..) in pairs {
+        let _ = write!(text, " {title} |");
+    }
+    let _ = writeln!(text, "\n| --- | --- |{}", " --- |".repeat(pairs.len()));
+    for series in all {
+        let _ = write!(text, "| {} | {} |", series.workload.name(), series.threads);
+        for (_, of, to) in pairs {
+            let ratio = series.ratio(*of, *to).map_or_else(|| "–".to_owned(), |e| interval(&e, 3));
+            let _ = write!(text, " {ratio} |");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// The relay's tables.
+pub(crate) fn relay(all: &[Series]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let all: Vec<&Series> = all.iter().collect();
+    let pairs = [
+        ("Shuntyard / HAProxy", Place::Shuntyard, Place::HaProxy),
+        ("Shuntyard / direct", Place::Shuntyard, Place::Direct),
+        ("HAProxy / direct", Place::HaProxy, Place::Direct),
+        ("again / Shuntyard", Place::ShuntyardAgain, Place::Shuntyard),
+    ];
+    format!(
+        "## Relay\n\n{}\nMedians over the rounds. p99 is sysbench's, of a whole transaction. The ratios of queries/s below are \
+         taken round by round; in brackets the interval of order statistics that holds the true median with the \
+         probability given. *Again* is the same proxy measured twice in each round: how far its ratio is from 1 is the \
+         noise.\n\n{}\n",
+        costs(&all),
+        ratios(&all, &pairs)
+    )
+}
+
+/// Tokio's runtimes compared.
+pub(crate) fn runtimes(series: &Series) -> String {
+    let pairs = [
+        ("current-thread / HAProxy", Place::BareCurrentThread, Place::HaProxy),
+        ("multi-thread / current-thread", Place::BareMultiThread, Place::BareCurrentThread),
+    ];
+    format!(
+        "## Runtimes\n\nA relay that only copies bytes between two sockets, in the same run: what any proxy on Tokio costs at \
+         least, on one current-thread runtime for each core (as Shuntyard has it) and on one multi-thread runtime.\n\n{}\n{}\n",
+        costs(&[series]),
+        ratios(&[series], &pairs)
+    )
 }
 
 fn interval(e: &Estimate, digits: usize) -> String {
