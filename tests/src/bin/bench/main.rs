@@ -21,10 +21,10 @@ use report::Series;
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Rounds; in each of them every place is measured once, one after the other
-    #[arg(long, default_value_t = 7)]
+    #[arg(long, default_value_t = 15)]
     rounds: usize,
     /// Seconds of load for each measurement
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 4)]
     seconds: u32,
     /// Client threads
     #[arg(long, value_delimiter = ',', default_values_t = [1, 64])]
