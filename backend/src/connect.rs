@@ -312,23 +312,26 @@ async fn encipher(target: &Target, stream: Stream) -> Result<Stream, ConnectErro
     Ok(Stream::Tls(Box::new(TlsStream::Client(tls))))
 }
 
-/// Turns on the tracking that the proxy relies on, and asks what the session starts with: two statements in one write.
+/// Turns on the tracking that the proxy relies on, and asks what the session starts with: in one write.
 ///
 /// # Errors
 /// See [`ExchangeError`].
 pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, ExchangeError> {
     // A name that stands twice in the list is an error on MySQL (3026).
-    const TRACK: &str = "SET SESSION session_track_schema=ON, session_track_system_variables=\
+    const TRACK: &str = "SET SESSION session_track_schema=ON, session_track_state_change=ON, session_track_system_variables=\
         IF(@@session_track_system_variables='*', '*', TRIM(BOTH ',' FROM CONCAT(@@session_track_system_variables, \
         IF(FIND_IN_SET('sql_mode', @@session_track_system_variables), '', ',sql_mode'), \
         IF(FIND_IN_SET('character_set_client', @@session_track_system_variables), '', ',character_set_client'))))";
     const ASK: &str = "SELECT @@sql_mode, @@character_set_client, CURRENT_USER(), DATABASE(), \
-        @@global.session_track_system_variables";
-    send_queries(connection, &[TRACK, ASK]).await?;
-    // Both answers are read, also where the first is an error, so that none is left over.
-    let tracked = first_row(connection).await;
-    let row = first_row(connection).await?;
-    tracked?;
+        @@global.session_track_system_variables, @@global.session_track_state_change, @@global.init_connect=''";
+    // The last two leave FOUND_ROWS() and ROW_COUNT() as a new session has them.
+    send_queries(connection, &[ASK, "SELECT 1 FROM DUAL WHERE FALSE", TRACK]).await?;
+    // All answers are read, also where the first is an error, so that none is left over.
+    let row = first_row(connection).await;
+    let none = first_row(connection).await;
+    first_row(connection).await?;
+    none?;
+    let row = row?;
     let mut texts =
         row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
     let mut next = || texts.next().flatten();
@@ -340,6 +343,8 @@ pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, Exchange
         tracks_own: next().is_some_and(|list| {
             list.split(',').any(|name| name.trim() == "*" || name.trim().eq_ignore_ascii_case("sql_mode"))
         }),
+        tracks_state: next().is_some_and(|value| value == "1"),
+        plain_start: next().is_some_and(|value| value == "1"),
     })
 }
 

@@ -1,7 +1,10 @@
 //! A logged-in connection to a server.
 
+use std::future::Future;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use wire::Capabilities;
 
@@ -34,6 +37,10 @@ pub struct Settings {
     pub schema: Option<String>,
     /// The server reports changes of `sql_mode` by default, so that clients hear of them anyway.
     pub tracks_own: bool,
+    /// The same of `session_track_state_change`.
+    pub tracks_state: bool,
+    /// The server has no `init_connect`, so that a session after COM_RESET_CONNECTION is like a new one.
+    pub plain_start: bool,
 }
 
 /// A connection to a server, past its login. Whoever holds it owns its session state.
@@ -75,6 +82,20 @@ impl Connection {
             }
             stays => Err(Ok(stays)),
         }
+    }
+
+    /// Whether it could move to another core.
+    #[must_use]
+    pub fn can_move(&self) -> bool {
+        matches!(self.stream, Stream::Plain(_)) && self.input.is_empty()
+    }
+
+    /// Whether the server has said nothing since its last answer, as far as the runtime has heard: a server that closes a
+    /// connection is heard of. Costs no system call.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        self.input.is_empty() && pin!(self.stream.readable()).poll(&mut context).is_pending()
     }
 
     /// Says farewell and closes.

@@ -4,8 +4,9 @@ use std::io;
 use std::time::Duration;
 
 use wire::codec::Reader;
+use wire::follow::{Expect, Follower, Step};
 use wire::packet::{self, HEADER, Header};
-use wire::{Capabilities, Command, ErrPacket, ProtocolError, Query, SqlError};
+use wire::{Capabilities, ColumnDef, Command, ErrPacket, ProtocolError, Query, SqlError};
 
 use crate::buffer::{Buffer, SMALL};
 use crate::connection::Connection;
@@ -13,6 +14,8 @@ use crate::stream::Stream;
 
 /// The longest packet that such an exchange takes, in bytes.
 const LONGEST: usize = 1 << 20;
+/// The longest answer that is taken as a whole, in bytes.
+const LARGEST_ANSWER: usize = 1 << 24;
 
 /// Why an exchange failed.
 #[derive(Debug, thiserror::Error)]
@@ -88,23 +91,46 @@ pub async fn send_queries(connection: &mut Connection, texts: &[&str]) -> Result
     Ok(connection.stream.write_all(&out).await?)
 }
 
+/// A row of a text answer: its cells, `None` for NULL.
+pub type Row = Vec<Option<Vec<u8>>>;
+
+/// A small result set.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// The collation id of the first column.
+    pub charset: u16,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
 /// Reads one answer to its end and returns its first row; nothing for an answer without rows.
 ///
 /// # Errors
 /// See [`ExchangeError`]. After `Server` the connection is in order.
-pub async fn first_row(connection: &mut Connection) -> Result<Vec<Option<Vec<u8>>>, ExchangeError> {
+pub async fn first_row(connection: &mut Connection) -> Result<Row, ExchangeError> {
+    Ok(rows(connection).await?.rows.into_iter().next().unwrap_or_default())
+}
+
+/// Reads one answer to its end and returns its rows; none for an answer without rows.
+///
+/// # Errors
+/// See [`ExchangeError`]. After `Server` the connection is in order.
+pub async fn rows(connection: &mut Connection) -> Result<Rows, ExchangeError> {
     let deprecate = connection.capabilities.contains(Capabilities::DEPRECATE_EOF);
-    let Connection { stream, input, .. } = connection;
+    let Connection { stream, input, capabilities, .. } = connection;
     let (head, _) = read_packet(stream, input).await?;
     let columns = match head.first() {
-        Some(&wire::reply::OK) => return Ok(Vec::new()),
+        Some(&wire::reply::OK) => return Ok(Rows::default()),
         Some(&wire::reply::ERR) => return Err(ExchangeError::Server(ErrPacket::parse(&head)?.to_error())),
         _ => Reader::new(&head).lenenc()?,
     };
-    for _ in 0..columns.saturating_add(u64::from(!deprecate)) {
-        read_packet(stream, input).await?;
+    let mut found = Rows::default();
+    for at in 0..columns.saturating_add(u64::from(!deprecate)) {
+        let (payload, _) = read_packet(stream, input).await?;
+        if at == 0 {
+            found.charset = ColumnDef::parse(&payload, *capabilities)?.charset;
+        }
     }
-    let mut first = None;
     loop {
         let (payload, _) = read_packet(stream, input).await?;
         match payload.first() {
@@ -112,14 +138,39 @@ pub async fn first_row(connection: &mut Connection) -> Result<Vec<Option<Vec<u8>
                 return Err(ExchangeError::Server(ErrPacket::parse(&payload)?.to_error()));
             }
             // A row that starts so has a first column of 16 MB and more, which no answer here has.
-            Some(&wire::reply::EOF) => return Ok(first.unwrap_or_default()),
-            _ if first.is_none() => {
+            Some(&wire::reply::EOF) => return Ok(found),
+            _ => {
                 let mut reader = Reader::new(&payload);
-                let row: Result<Vec<_>, ProtocolError> =
+                let row: Result<Row, ProtocolError> =
                     (0..columns).map(|_| Ok(reader.nullable_bytes()?.map(<[u8]>::to_vec))).collect();
-                first = Some(row?);
+                found.rows.push(row?);
             }
-            _ => {}
+        }
+    }
+}
+
+/// Reads the answer to one text statement to its end, as it came: whole packets, headers included.
+///
+/// # Errors
+/// See [`ExchangeError`]; `Protocol` for an answer of more than 16 MB. An ERR packet is an answer like any other.
+pub async fn whole_answer(connection: &mut Connection) -> Result<Vec<u8>, ExchangeError> {
+    let mut follower = Follower::new(Expect::Query, connection.capabilities);
+    let mut answer = Vec::new();
+    loop {
+        let (passed, need) = match follower.step(connection.input.filled()) {
+            Step::Pass(n) | Step::Packet { len: n, .. } => (n, 0),
+            Step::Need(n) => (0, n),
+            Step::EndOfColumns => continue,
+            Step::Done => return Ok(answer),
+            Step::Violation(error) => return Err(error.into()),
+        };
+        if answer.len() + passed > LARGEST_ANSWER {
+            return Err(ProtocolError::TooLong { max: LARGEST_ANSWER }.into());
+        }
+        answer.extend_from_slice(connection.input.filled().get(..passed).unwrap_or_default());
+        connection.input.consume(passed);
+        if need > 0 && connection.stream.read(&mut connection.input, need.max(SMALL)).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
     }
 }

@@ -11,5 +11,6 @@ pub mod control;
 pub mod exchange;
 pub mod health;
 pub mod pool;
+pub mod profile;
 pub mod stream;
 pub mod tls;

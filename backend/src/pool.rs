@@ -1,40 +1,176 @@
 //! Where sessions get their backend connections from, and where they bring them back.
+//!
+//! A session always may open a connection of its own ([`Pool::checkout`]): so it logs in, and so it goes on once it has to
+//! keep what it holds. Sessions that share connections [`Pool::park`] theirs between statements and [`Pool::borrow`] one for
+//! the next. Parked and borrowed connections are counted against the pool's size; who finds none waits, first come first
+//! served.
 
-use std::sync::Arc;
+mod legacy;
+mod shelf;
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use wire::Capabilities;
 
 use crate::connect::{ConnectError, Login, Opened, Target, connect};
 use crate::connection::Connection;
+use crate::profile::Profile;
+
+pub use legacy::{Left, Legacy, Saved};
+pub use shelf::Slot;
+use shelf::{Found, Handed, Parked, Shelf};
+
+/// What two sessions must have in common to use the same connections: the account, proven by a login of each, and every
+/// agreement of the handshake that shapes answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key {
+    /// `CURRENT_USER()`.
+    pub account: String,
+    /// The name that was logged in with: `USER()`.
+    pub user: Vec<u8>,
+    /// What was agreed on with the server.
+    pub capabilities: Capabilities,
+    /// The collation id of the handshake.
+    pub charset: u16,
+    /// The largest packet that the client takes.
+    pub max_packet: u32,
+}
+
+/// Of what was agreed on, what shapes answers: not what the login itself carried.
+#[must_use]
+pub const fn shape(capabilities: Capabilities) -> Capabilities {
+    capabilities.difference(Capabilities::CONNECT_WITH_DB.union(Capabilities::CONNECT_ATTRS))
+}
 
 /// The connections to one backend.
-///
-/// In this version each session has one for its whole life: `checkout` opens it, `give_back` closes it. Sessions already
-/// hold a [`Lease`] and nothing else, so that sharing changes this file and not them.
 #[derive(Debug)]
 pub struct Pool {
     target: Arc<Target>,
     /// Counts the leases: one reference each, besides this one.
     open: Arc<()>,
+    shelf: Arc<Shelf>,
+    profiles: Mutex<Vec<Weak<Profile>>>,
 }
 
-/// A session's right to a connection. Ends by [`give_back`](Lease::give_back) when the connection is in order, or by a drop,
-/// which closes it: a connection with an unread answer can thus never come back.
+/// A session's right to a connection. Dropped, it closes the connection: one with an unread answer can never come back.
 #[derive(Debug)]
 pub struct Lease {
     connection: Connection,
+    /// Counted against the pool's size; `None` for a connection of the session's own.
+    slot: Option<Slot>,
     _open: Arc<()>,
 }
 
+/// Who wants a connection.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// Which ones will do.
+    pub key: &'a Arc<Key>,
+    /// The state that it should be in.
+    pub profile: &'a Arc<Profile>,
+    /// The session. Its own last connection is preferred.
+    pub session: u32,
+    /// The core that it runs on.
+    pub lane: usize,
+}
+
+/// What a session gets.
+#[derive(Debug)]
+pub enum Borrowed {
+    /// A connection.
+    Connection(Box<Taken>),
+    /// Room to open one.
+    Room(Slot),
+}
+
+/// A connection that was parked.
+#[derive(Debug)]
+pub struct Taken {
+    /// The connection.
+    pub lease: Lease,
+    /// The state that it is in.
+    pub profile: Arc<Profile>,
+    /// Its `LAST_INSERT_ID()`, where that is known.
+    pub insert_id: Option<u64>,
+    /// Nobody else had it since this session parked it.
+    pub own: bool,
+    /// What another session left there and may ask for: to be saved before anything else runs.
+    pub left: Option<Left>,
+}
+
+/// What a session says of the connection that it parks.
+#[derive(Debug)]
+pub struct Note {
+    /// Who may have it.
+    pub key: Arc<Key>,
+    /// The state that it is in.
+    pub profile: Arc<Profile>,
+    /// The session.
+    pub session: u32,
+    /// The core.
+    pub lane: usize,
+    /// Its `LAST_INSERT_ID()`, where that is known.
+    pub insert_id: Option<u64>,
+    /// What the session left there that only the server knows.
+    pub legacy: Option<Left>,
+}
+
+/// No connection became free in time.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "all {size} shared connections to backend {name} are busy; waited {waited:?} (timeouts.wait, limits.statements_per_backend)"
+)]
+pub struct Busy {
+    /// The backend.
+    pub name: Arc<str>,
+    /// The pool's size.
+    pub size: usize,
+    /// How long.
+    pub waited: Duration,
+}
+
 impl Pool {
-    /// A pool of connections to one server.
+    /// A pool of connections to one server: at most `size` shared ones.
     #[must_use]
-    pub fn new(target: Arc<Target>) -> Self {
-        Self { target, open: Arc::new(()) }
+    pub fn new(target: Arc<Target>, size: usize) -> Self {
+        Self {
+            target,
+            open: Arc::new(()),
+            shelf: Arc::new(Shelf::new(size.max(1))),
+            profiles: Mutex::default(),
+        }
     }
 
-    /// Connections that are lent now.
+    /// Connections that are open now.
     #[must_use]
     pub fn open(&self) -> u64 {
         (Arc::strong_count(&self.open) - 1) as u64
+    }
+
+    /// The one copy of a profile: equal ones are the same.
+    #[must_use]
+    pub fn profile(&self, profile: Profile) -> Arc<Profile> {
+        let mut known = self.profiles.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|known| known.strong_count() > 0);
+        if let Some(known) = known.iter().filter_map(Weak::upgrade).find(|known| **known == profile) {
+            return known;
+        }
+        let profile = Arc::new(profile);
+        known.push(Arc::downgrade(&profile));
+        profile
+    }
+
+    /// How many connections are shared at most.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.shelf.size()
+    }
+
+    /// Shared connections that are parked, and sessions that wait for one.
+    #[must_use]
+    pub fn parked_and_waiting(&self) -> (usize, usize) {
+        self.shelf.counts()
     }
 
     /// The server that the connections lead to.
@@ -43,20 +179,105 @@ impl Pool {
         &self.target
     }
 
-    /// A connection that is logged in as `login` says.
+    /// A connection of the session's own that is logged in as `login` says.
     ///
     /// # Errors
     /// See [`ConnectError`].
     pub async fn checkout(&self, login: &Login<'_>) -> Result<(Lease, Opened), ConnectError> {
         let (connection, opened) = connect(&self.target, login).await?;
-        Ok((Lease { connection, _open: self.open.clone() }, opened))
+        Ok((self.lease(connection, None), opened))
+    }
+
+    fn lease(&self, connection: Connection, slot: Option<Slot>) -> Lease {
+        Lease { connection, slot, _open: self.open.clone() }
+    }
+
+    /// A shared connection, or room to open one; waits for at most `wait`.
+    ///
+    /// # Errors
+    /// When none became free in time.
+    pub async fn borrow(&self, ask: &Ask<'_>, wait: Duration) -> Result<Borrowed, Busy> {
+        loop {
+            let handed = match self.shelf.find(ask) {
+                Found::Handed(handed) => handed,
+                Found::Wait(inbox) => match tokio::time::timeout(wait, inbox).await {
+                    Ok(Ok(handed)) => handed,
+                    // Its sender is kept until it has sent.
+                    Ok(Err(_)) => continue,
+                    Err(_) => {
+                        let name = self.target.name.clone();
+                        return Err(Busy { name, size: self.size(), waited: wait });
+                    }
+                },
+            };
+            let Parked { connection, note, slot, _open: _ } = match handed {
+                Handed::Room(slot) => return Ok(Borrowed::Room(slot)),
+                Handed::Replace(parked) => return Ok(Borrowed::Room(replace(*parked).await)),
+                Handed::Connection(parked) => *parked,
+            };
+            let Some(connection) = moved(connection, note.lane == ask.lane) else {
+                // It broke meanwhile: its room remains.
+                return Ok(Borrowed::Room(slot));
+            };
+            let own = note.session == ask.session;
+            let left = note.legacy.filter(|left| !own && !left.is_unwanted());
+            return Ok(Borrowed::Connection(Box::new(Taken {
+                lease: self.lease(connection, Some(slot)),
+                profile: note.profile,
+                insert_id: note.insert_id,
+                own,
+                left,
+            })));
+        }
+    }
+
+    /// Brings a connection back for others to use: no statement runs on it, no byte of an answer is unread, no transaction is
+    /// open, and `note` says what there is to know. A connection beyond the pool's size is closed.
+    pub fn park(&self, lease: Lease, note: Note) {
+        let Lease { connection, slot, _open } = lease;
+        let Some(slot) = slot.or_else(|| self.shelf.room()) else {
+            tokio::spawn(connection.quit());
+            return;
+        };
+        self.shelf.put(Parked { connection, note, slot, _open });
     }
 }
 
+/// The connection on the current core; `None` where it broke or cannot move.
+fn moved(connection: Connection, here: bool) -> Option<Connection> {
+    if here { Some(connection) } else { connection.hand_over().ok()?.take().ok() }
+}
+
+/// Closes a connection after saving what was left on it; its place remains.
+async fn replace(parked: Parked) -> Slot {
+    let Parked { mut connection, note, slot, _open } = parked;
+    let saved = match note.legacy.filter(|left| !left.is_unwanted()) {
+        // A socket may be used from another core than its own, only not as cheaply.
+        Some(left) => left.save(&mut connection).await.is_ok(),
+        None => true,
+    };
+    if saved {
+        tokio::spawn(connection.quit());
+    }
+    slot
+}
+
 impl Lease {
-    /// Brings the connection back: no statement runs on it and no byte of an answer is unread.
+    /// Ends it: no statement runs on the connection and no byte of an answer is unread.
     pub async fn give_back(self) {
         self.connection.quit().await;
+    }
+
+    /// From now on the connection is the session's own, and another one takes its place in the pool.
+    pub fn keep(&mut self) {
+        self.slot = None;
+    }
+
+    /// A connection that was opened in room that the pool had.
+    #[must_use]
+    pub fn in_room(mut self, slot: Slot) -> Self {
+        self.slot = Some(slot);
+        self
     }
 }
 

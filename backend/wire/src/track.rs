@@ -15,7 +15,8 @@ pub enum Record<'a> {
     },
     /// This is the default schema now; empty for none.
     Schema(&'a [u8]),
-    /// Whether anything of the session's state has changed: `1`.
+    /// Whether anything of the session's state has changed, as the server wrote it: its last byte is `1` if so. MySQL writes
+    /// a length-encoded text, MariaDB 10.11 the text alone.
     StateChange(&'a [u8]),
     /// GTIDs, after a byte that says how they are encoded (MySQL: always 0).
     Gtids(&'a [u8]),
@@ -62,7 +63,7 @@ impl<'a> Records<'a> {
             match kind {
                 SYSTEM_VARIABLES => self.variables = r,
                 SCHEMA => return r.lenenc_bytes().map(Record::Schema),
-                STATE_CHANGE => return r.lenenc_bytes().map(Record::StateChange),
+                STATE_CHANGE => return Ok(Record::StateChange(data)),
                 GTIDS => {
                     r.u8()?;
                     return r.lenenc_bytes().map(Record::Gtids);
@@ -113,13 +114,17 @@ impl Record<'_> {
                 put_lenenc_bytes(out, text);
                 return;
             }
+            Self::StateChange(data) => {
+                out.push(STATE_CHANGE);
+                put_lenenc_bytes(out, data);
+                return;
+            }
             Self::Other { kind, data } => {
                 out.push(kind);
                 put_lenenc_bytes(out, data);
                 return;
             }
             Self::Schema(text) => (SCHEMA, text),
-            Self::StateChange(text) => (STATE_CHANGE, text),
             Self::TransactionCharacteristics(text) => (TRANSACTION_CHARACTERISTICS, text),
             Self::TransactionState(text) => (TRANSACTION_STATE, text),
         };

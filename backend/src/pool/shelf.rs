@@ -1,0 +1,239 @@
+//! The parked connections, who waits for one, and the count of all that are shared.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::{Ask, Key, Note};
+use crate::connection::Connection;
+use crate::profile::Profile;
+
+/// A parked connection.
+#[derive(Debug)]
+pub(super) struct Parked {
+    pub(super) connection: Connection,
+    pub(super) note: Note,
+    pub(super) slot: Slot,
+    pub(super) _open: Arc<()>,
+}
+
+/// What is handed to a session.
+#[derive(Debug)]
+pub(super) enum Handed {
+    /// This connection.
+    Connection(Box<Parked>),
+    /// This connection's place: it will not do, and is closed once what was left on it is saved.
+    Replace(Box<Parked>),
+    /// A place for a new connection.
+    Room(Slot),
+}
+
+/// Somebody who waits.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    key: Arc<Key>,
+    profile: Arc<Profile>,
+    lane: usize,
+    sender: oneshot::Sender<Handed>,
+}
+
+/// What a look at the shelf gave.
+#[derive(Debug)]
+pub(super) enum Found {
+    Handed(Handed),
+    Wait(oneshot::Receiver<Handed>),
+}
+
+/// One of the pool's places. Dropped, it goes to the next who waits.
+#[derive(Debug)]
+pub struct Slot(Option<Arc<Shelf>>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// The most recently parked last.
+    parked: Vec<Parked>,
+    waiting: VecDeque<Waiter>,
+    /// Slots that exist.
+    slots: usize,
+}
+
+#[derive(Debug)]
+pub(super) struct Shelf {
+    size: usize,
+    inner: Mutex<Inner>,
+}
+
+impl Shelf {
+    pub(super) fn new(size: usize) -> Self {
+        Self { size, inner: Mutex::default() }
+    }
+
+    pub(super) const fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let inner = self.inner();
+        (inner.parked.len(), inner.waiting.len())
+    }
+
+    /// Never drop a [`Slot`] or a [`Parked`] while this is held.
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A slot, if the pool has room for one more connection.
+    pub(super) fn room(self: &Arc<Self>) -> Option<Slot> {
+        self.take_room(&mut self.inner())
+    }
+
+    fn take_room(self: &Arc<Self>, inner: &mut Inner) -> Option<Slot> {
+        (inner.slots < self.size).then(|| {
+            inner.slots += 1;
+            Slot(Some(self.clone()))
+        })
+    }
+
+    /// The best that there is for a session: its own last connection, then one in the right state that nobody left anything
+    /// on, then room for a new one, then any that will do, then the room of another account's.
+    pub(super) fn find(self: &Arc<Self>, ask: &Ask<'_>) -> Found {
+        let mut dead = Vec::new();
+        let found = {
+            let mut inner = self.inner();
+            loop {
+                let Some((grade, at)) = best(&inner.parked, ask) else {
+                    break self.without(&mut inner, ask);
+                };
+                if grade > CLEAN
+                    && let Some(slot) = self.take_room(&mut inner)
+                {
+                    break Found::Handed(Handed::Room(slot));
+                }
+                let parked = inner.parked.remove(at);
+                if parked.connection.is_quiet() {
+                    break Found::Handed(Handed::Connection(Box::new(parked)));
+                }
+                dead.push(parked);
+            }
+        };
+        // Not earlier: a slot that goes looks for those who wait, which takes the lock.
+        drop(dead);
+        found
+    }
+
+    /// No connection will do.
+    fn without(self: &Arc<Self>, inner: &mut Inner, ask: &Ask<'_>) -> Found {
+        if let Some(slot) = self.take_room(inner) {
+            return Found::Handed(Handed::Room(slot));
+        }
+        // The longest parked one of another kind makes room.
+        if !inner.parked.is_empty() {
+            return Found::Handed(Handed::Replace(Box::new(inner.parked.remove(0))));
+        }
+        let (sender, inbox) = oneshot::channel();
+        inner.waiting.push_back(Waiter {
+            key: ask.key.clone(),
+            profile: ask.profile.clone(),
+            lane: ask.lane,
+            sender,
+        });
+        Found::Wait(inbox)
+    }
+
+    /// Parks a connection, or hands it to the next who waits.
+    pub(super) fn put(&self, parked: Parked) {
+        let mut parked = parked;
+        loop {
+            let waiter = {
+                let mut inner = self.inner();
+                match inner.waiting.pop_front() {
+                    None => {
+                        inner.parked.push(parked);
+                        return;
+                    }
+                    Some(waiter) => waiter,
+                }
+            };
+            let fits = waiter.key == parked.note.key
+                && (waiter.lane == parked.note.lane || parked.connection.can_move())
+                && reaches(&parked.note.profile, &waiter.profile);
+            let boxed = Box::new(parked);
+            let handed = if fits { Handed::Connection(boxed) } else { Handed::Replace(boxed) };
+            match waiter.sender.send(handed) {
+                // It stopped waiting.
+                Err(Handed::Connection(back) | Handed::Replace(back)) => parked = *back,
+                _ => return,
+            }
+        }
+    }
+}
+
+/// Below and at this, taking the connection costs nobody anything.
+const CLEAN: u8 = 2;
+
+/// How good a parked connection is for a session, 0 the best; `None` if it will not do.
+fn grade(parked: &Parked, ask: &Ask<'_>) -> Option<u8> {
+    let note = &parked.note;
+    let here = note.lane == ask.lane;
+    if !(Arc::ptr_eq(&note.key, ask.key) || note.key == *ask.key) || !(here || parked.connection.can_move()) {
+        return None;
+    }
+    if note.session == ask.session {
+        return Some(0);
+    }
+    if !reaches(&note.profile, ask.profile) {
+        return None;
+    }
+    // Equal profiles of one pool are one: see `Pool::profile`.
+    let same = Arc::ptr_eq(&note.profile, ask.profile);
+    Some(match (note.legacy.is_none() && same, here) {
+        (true, true) => 1,
+        (true, false) => 2,
+        (false, true) => 3,
+        (false, false) => 4,
+    })
+}
+
+/// Whether a connection in one state can be brought to another, both being portable: a default schema cannot be taken away.
+fn reaches(have: &Profile, want: &Profile) -> bool {
+    have.schema().is_none() || want.schema().is_some()
+}
+
+/// The best connection's grade and place; of equal ones the most recently parked.
+fn best(parked: &[Parked], ask: &Ask<'_>) -> Option<(u8, usize)> {
+    let mut best: Option<(u8, usize)> = None;
+    for (at, candidate) in parked.iter().enumerate().rev() {
+        let Some(grade) = grade(candidate, ask) else { continue };
+        if best.is_none_or(|(least, _)| grade < least) {
+            best = Some((grade, at));
+        }
+        if grade == 0 {
+            break;
+        }
+    }
+    best
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let Some(shelf) = self.0.take() else { return };
+        loop {
+            let waiter = {
+                let mut inner = shelf.inner();
+                match inner.waiting.pop_front() {
+                    None => {
+                        inner.slots -= 1;
+                        return;
+                    }
+                    Some(waiter) => waiter,
+                }
+            };
+            // The place lives on in the new slot, unless nobody waits for it any more.
+            match waiter.sender.send(Handed::Room(Slot(Some(shelf.clone())))) {
+                Err(Handed::Room(mut unwanted)) => unwanted.0 = None,
+                _ => return,
+            }
+        }
+    }
+}
