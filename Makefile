@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_PACKAGES ?= wire sql rewriter
 
 .DEFAULT_GOAL := help
-.PHONY: help deps test-deps bench-deps run build test units e2e bench lint fuzz clean
+.PHONY: help deps test-deps bench-deps run build test units e2e bench hunt lint fuzz clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -52,6 +52,10 @@ bench: bench-deps ## Measure against a direct connection and HAProxy; writes doc
 lint: ## Formatting and lints, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+hunt: test-deps ## Hunt for session state that leaks between pooled sessions, for half an hour
+	$(CARGO) build --locked -p shuntyard
+	env $(SERVER) LEAK_SECONDS=900 $(CARGO) test --locked -p shuntyard-tests --test e2e -- --nocapture pooling::hunt
 
 fuzz: ## Fuzz decoders, lexer and loaders for FUZZ_SECONDS each
 	@set -e; for package in $(FUZZ_PACKAGES); do \

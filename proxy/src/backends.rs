@@ -170,11 +170,18 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
     control.connect_timeout = config.timeouts.connect;
     Ok(Unit::new(
         name,
-        Pool::new(Arc::new(target)),
+        Pool::new(Arc::new(target), config.limits.statements_per_backend.unwrap_or_else(shared_connections)),
         control.clone(),
         Monitor::start(control, Pace::default()),
         server.is_some(),
     ))
+}
+
+/// How many connections to a backend are shared where nothing is configured: a server is quickest with a few statements for
+/// each of its cores, and the proxy does not know how many it has.
+fn shared_connections() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    (8 * cores).max(16)
 }
 
 /// Logs in once on the proxy's own account, to learn what the server greets with.

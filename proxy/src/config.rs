@@ -27,7 +27,7 @@ pub(crate) use accounts::{Account, Users};
 pub(crate) use backends::{Backend, Bundled, External, MemoryUse, Place};
 pub(crate) use client_tls::{ClientTls, Encryption};
 pub(crate) use endpoints::Listen;
-pub(crate) use limits::{Limits, Timeouts};
+pub(crate) use limits::{Limits, Pooling, Timeouts};
 pub(crate) use logging::{Format, Log};
 pub(crate) use rule_files::RuleFiles;
 pub(crate) use schemas::Schema;
@@ -68,6 +68,8 @@ pub(crate) struct Config {
     pub(crate) users: Users,
     /// Who may ask and command the proxy itself.
     pub(crate) admins: Admins,
+    /// How sessions use backend connections.
+    pub(crate) pooling: Pooling,
     /// Bounds.
     pub(crate) limits: Limits,
     /// How long things may take.
@@ -94,6 +96,7 @@ impl Config {
             account,
             users: Users::FromBackends,
             admins: Admins::default(),
+            pooling: Pooling::default(),
             limits: Limits::default(),
             timeouts: Timeouts::default(),
             rules: RuleFiles::builtin(),
@@ -155,6 +158,10 @@ impl Config {
             ("data", self.data != new.data),
             ("tls", self.tls != new.tls),
             ("backends", self.backends != new.backends),
+            (
+                "limits.statements_per_backend",
+                self.limits.statements_per_backend != new.limits.statements_per_backend,
+            ),
             ("account", self.account != new.account),
             ("log", self.log != new.log),
         ];
@@ -209,7 +216,9 @@ fn whole(root: &yaml::Node, reader: &Reader<'_>) -> Option<Config> {
     if let Some(log) = fields.optional("log").and_then(|node| logging::read(node, faults)) {
         config.log = log;
     }
-    later::pooling(&fields);
+    if let Some(pooling) = fields.optional("pooling").and_then(|node| limits::pooling(node, faults)) {
+        config.pooling = pooling;
+    }
     later::keys(&fields, &["shadow", "proxy_protocol", "capture"]);
     let external = config.backends.iter().any(|backend| matches!(backend.place, Place::External(_)));
     // Of a faulty account the fault says enough.

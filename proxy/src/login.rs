@@ -20,12 +20,12 @@ use wire::{
     Status,
 };
 
-use admit::{Candidate, admit};
+use admit::{Admitted, Candidate, admit};
 pub(crate) use failure::Failure;
 pub(crate) use key::RsaKey;
 use talk::Talk;
 
-use crate::session::{Client, End, Session, Start};
+use crate::session::{Client, End, Session, Sharing, Start};
 use crate::shared::{Member, ServerTls, Shared};
 use crate::stats::Counter;
 
@@ -54,11 +54,18 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
         };
         match tokio::time::timeout(limit, door.enter(&shared, &member)).await {
             Ok((Some(door), Ok(entered))) => {
-                let Entered { identity, lease, settings } = entered;
+                let Entered { identity, lease, sharing, settings } = entered;
                 let client = Client { stream: door.stream, input: door.input, identity };
-                Session::new(Start { shared: shared.clone(), member, client, server: lease, settings })
-                    .run()
-                    .await;
+                Session::new(Start {
+                    shared: shared.clone(),
+                    member,
+                    client,
+                    server: lease,
+                    sharing,
+                    settings,
+                })
+                .run()
+                .await;
             }
             Ok((door, Err(failure))) => {
                 totals.add(Counter::Refused, 1);
@@ -112,6 +119,7 @@ pub(crate) struct Identity {
 struct Entered {
     identity: Identity,
     lease: Lease,
+    sharing: Option<Sharing>,
     settings: Settings,
 }
 
@@ -192,7 +200,8 @@ impl Door {
             attributes: response.raw_attributes,
             capabilities,
         };
-        let (user, lease, opened) = admit(&mut self.talk(), shared, &nonce, &candidate).await?;
+        let Admitted { user, lease, opened, sharing } =
+            admit(&mut self.talk(), shared, &nonce, &candidate).await?;
         let Opened { status, settings } = opened;
         let identity = Identity {
             capabilities,
@@ -201,11 +210,11 @@ impl Door {
             charset: response.charset,
             max_packet: response.max_packet,
         };
-        announce(shared, member, &identity.user, &lease, settings.schema.as_deref());
+        announce(shared, member, &identity.user, lease.thread_id, settings.schema.as_deref());
         let mut ok = Vec::new();
         OkPacket { status, ..OkPacket::default() }.write(capabilities, &mut ok);
         self.send(&ok).await?;
-        Ok(Entered { identity, lease, settings })
+        Ok(Entered { identity, lease, sharing, settings })
     }
 
     async fn encipher(self, tls: &ServerTls, member: &Member) -> Result<Self, Failure> {
@@ -253,6 +262,7 @@ impl Door {
 /// What COM_CHANGE_USER led to.
 pub(crate) struct Changed {
     pub(crate) lease: Lease,
+    pub(crate) sharing: Option<Sharing>,
     pub(crate) settings: Settings,
     /// The OK packet that is still to be sent.
     pub(crate) ok: Vec<u8>,
@@ -288,7 +298,7 @@ pub(crate) async fn change_user(
     let mut seq = header.seq.wrapping_add(1);
     let mut talk = Talk { stream: &mut client.stream, input: &mut client.input, seq: &mut seq };
     match admit(&mut talk, shared, &client.identity.nonce, &candidate).await {
-        Ok((user, lease, opened)) => {
+        Ok(Admitted { user, lease, opened, sharing }) => {
             let mut payload = Vec::new();
             OkPacket { status: opened.status, ..OkPacket::default() }
                 .write(candidate.capabilities, &mut payload);
@@ -296,7 +306,7 @@ pub(crate) async fn change_user(
             packet::write(&mut ok, &mut seq, &payload);
             client.identity.charset = candidate.charset;
             client.identity.user = user;
-            Ok(Some(Changed { lease, settings: opened.settings, ok }))
+            Ok(Some(Changed { lease, sharing, settings: opened.settings, ok }))
         }
         Err(failure) => {
             failure.log(0);
@@ -312,8 +322,8 @@ pub(crate) async fn change_user(
 }
 
 /// Says in the list of sessions who this one is now.
-pub(crate) fn announce(shared: &Shared, member: &Member, user: &str, lease: &Lease, schema: Option<&str>) {
+pub(crate) fn announce(shared: &Shared, member: &Member, user: &str, thread: u32, schema: Option<&str>) {
     member.set_user(user);
     member.set_schema(schema.unwrap_or_default());
-    member.set_backend(shared.home().name(), lease.thread_id);
+    member.set_backend(shared.home().name(), thread);
 }

@@ -61,6 +61,7 @@ impl Source for Shared {
 impl Shared {
     fn backend(&self, unit: &Unit) -> BackendRow {
         let (opened, failed) = unit.counts();
+        let (parked, waiting) = unit.pool.parked_and_waiting();
         let target = unit.pool.target();
         let mut row = BackendRow {
             name: unit.name().to_owned(),
@@ -69,6 +70,8 @@ impl Shared {
             state: "starting",
             server_version: unit.info.load().as_ref().map_or_else(String::new, |info| info.version.clone()),
             connections: unit.pool.open(),
+            parked: parked as u64,
+            waiting: waiting as u64,
             connections_total: opened,
             failures: failed,
             ..BackendRow::default()

@@ -11,7 +11,7 @@ use router::plan::{Forward, Plan, Proposal, Rewritten, Untouched};
 use router::route::{Known, route};
 use router::topology::{BackendId, Topology};
 use sql::catalog::Catalog;
-use sql::{CharsetClass, Digest, Flavor, Marks, Piece, Scan, Scanner, Verb, digest};
+use sql::{CharsetClass, Digest, Flavor, Marks, Piece, Scan, Scanner, Traces, Verb, digest};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::admin;
@@ -51,6 +51,7 @@ pub(crate) struct Question<'a> {
 pub(crate) struct Planned {
     digest: Digest,
     verb: Verb,
+    traces: Traces,
     marks: Marks,
     plan: Plan,
     /// It may make a temporary table.
@@ -71,6 +72,10 @@ impl Planned {
 
     pub(crate) const fn marks(&self) -> Marks {
         self.marks
+    }
+
+    pub(crate) const fn traces(&self) -> Traces {
+        self.traces
     }
 
     pub(crate) const fn plan(&self) -> &Plan {
@@ -150,6 +155,7 @@ fn planned(
     });
     let temporary = scan.verb == Verb::Ddl && mentions(question.text, b"temporary");
     Planned {
+        traces: Traces::of(scan, question.text),
         digest: scan.digest,
         verb: scan.verb,
         marks: scan.marks,

@@ -28,6 +28,7 @@ pub(crate) fn live(config: &Config) -> Live {
                     name: user.name.clone(),
                     password: user.password.expose().clone(),
                     host: user.host.clone(),
+                    pooling: user.pooling,
                 })
                 .collect(),
         ),
@@ -44,6 +45,7 @@ pub(crate) fn live(config: &Config) -> Live {
             statement: timeouts.statement,
             drain: timeouts.drain,
         },
+        pooling: config.pooling,
         connections: config.limits.connections,
         per_user: config.limits.per_user,
         literals: config.log.literals,

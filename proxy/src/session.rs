@@ -1,10 +1,14 @@
 //! One client's session: waits for a command, has it answered, and waits again.
 
+mod attach;
 mod command;
 mod infile;
 mod kill;
 mod local;
+mod patch;
 mod relay;
+mod release;
+mod server;
 mod settings;
 mod streamed;
 mod translate;
@@ -17,12 +21,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use backend::buffer::{Buffer, LARGE, SMALL};
+use backend::exchange::ExchangeError;
 use backend::pool::Lease;
 use backend::stream::Stream;
 use tokio::time::Instant;
 use wire::packet::{self, HEADER, Header};
 use wire::{ProtocolError, SqlError, Status, code};
 
+use patch::Patch;
+use server::Server;
+pub(crate) use server::Sharing;
+use sql::Traces;
 use translate::Translation;
 use view::View;
 use watchdog::Watchdog;
@@ -30,6 +39,7 @@ use watchdog::Watchdog;
 use crate::login::Identity;
 use crate::planner::Planned;
 use crate::shared::{Member, Shared};
+use crate::stats::Aim;
 
 /// A command longer than this, in bytes, is streamed on without being looked at.
 const LOOKED_AT: usize = 1 << 20;
@@ -61,6 +71,20 @@ pub(crate) enum End {
     /// The proxy is about to end.
     #[error("the proxy is shutting down")]
     Drained,
+    /// Another session killed it while it held no connection.
+    #[error("killed by another session")]
+    Killed,
+}
+
+impl From<ExchangeError> for End {
+    /// An exchange of the proxy's own with the backend failed.
+    fn from(error: ExchangeError) -> Self {
+        match error {
+            ExchangeError::Protocol(error) => Self::BackendProtocol(error),
+            ExchangeError::Io(error) => Self::BackendLost(error),
+            other => Self::BackendLost(io::Error::other(other.to_string())),
+        }
+    }
 }
 
 impl End {
@@ -84,6 +108,13 @@ impl End {
                 code::SERVER_SHUTDOWN,
                 format!("backend {backend} did not answer within {limit:?} (timeouts.read); connect again"),
             ),
+            Self::Killed => {
+                return Some(SqlError {
+                    code: 1927,
+                    state: *b"70100",
+                    message: "Connection was killed".to_owned(),
+                });
+            }
             Self::Drained => (code::SERVER_SHUTDOWN, "Server shutdown in progress".to_owned()),
         };
         Some(SqlError::new(code, text))
@@ -113,7 +144,7 @@ pub(crate) struct Session {
     pub(super) shared: Arc<Shared>,
     pub(super) member: Member,
     pub(super) client: Client,
-    pub(super) server: Lease,
+    server: Server,
     translation: Translation,
     view: View,
     prepared: HashMap<u32, PreparedStatement>,
@@ -128,6 +159,14 @@ pub(crate) struct Session {
     statement_ends: Option<Instant>,
     /// How much is read from the backend at a time.
     chunk: usize,
+    /// What the running command may leave behind.
+    traces: Traces,
+    /// What is put in place of what the connection would answer.
+    patch: Option<Patch>,
+    /// The number of warnings to tell the client where the connection's own are another session's.
+    told: Option<u16>,
+    /// Another session's connection, while a KILL is on its way there.
+    aim: Option<Aim>,
     /// The sequence id of the next packet to the client: 0 between commands, `None` inside a packet.
     next_seq: Option<u8>,
 }
@@ -139,19 +178,18 @@ pub(crate) struct Start {
     pub(crate) member: Member,
     pub(crate) client: Client,
     pub(crate) server: Lease,
+    /// How the session shares connections; `None` where it keeps its own.
+    pub(crate) sharing: Option<Sharing>,
     pub(crate) settings: backend::connection::Settings,
 }
 
 impl Session {
     pub(crate) fn new(start: Start) -> Self {
-        let Start { shared, member, client, server, settings } = start;
+        let Start { shared, member, client, server, sharing, settings } = start;
+        let server = Server::new(server, sharing);
         let mut session = Self {
-            translation: Translation::new(
-                client.identity.capabilities,
-                server.capabilities,
-                settings.tracks_own,
-            ),
-            view: View::new(settings.flavor(&server.server), &client.identity.user, settings.schema.clone()),
+            translation: Translation::new(client.identity.capabilities, server.capabilities, &settings),
+            view: View::new(settings.flavor(&server.info), &client.identity.user, settings.schema.clone()),
             shared,
             member,
             client,
@@ -163,6 +201,10 @@ impl Session {
             status: Status::AUTOCOMMIT,
             statement_ends: None,
             chunk: SMALL,
+            traces: Traces::default(),
+            patch: None,
+            told: None,
+            aim: None,
             next_seq: Some(0),
         };
         session.view.set(&settings.sql_mode, &settings.charset_client, settings.schema);
@@ -171,13 +213,15 @@ impl Session {
 
     /// Serves the client until either side ends it.
     pub(crate) async fn run(mut self) {
+        let mut turn = self.release().await;
         let end = loop {
-            if let Err(end) = self.turn().await {
-                break end;
+            match turn {
+                Ok(()) => turn = self.turn().await,
+                Err(end) => break end,
             }
         };
         match &end {
-            End::Quit | End::Drained | End::Idle => {
+            End::Quit | End::Drained | End::Idle | End::Killed => {
                 tracing::debug!(session = self.member.id(), %end, "session ended")
             }
             End::ClientLost(_) | End::ClientProtocol(_) => {
@@ -205,9 +249,13 @@ impl Session {
         match end {
             // Dropped, not told: a statement may still run on it.
             End::ClientLost(_) | End::BackendLost(_) | End::BackendProtocol(_) | End::ReadTimeout(_) => {
-                drop(self.server)
+                drop(self.server.link)
             }
-            _ => self.server.give_back().await,
+            _ => {
+                if let Some(lease) = self.server.link {
+                    lease.give_back().await;
+                }
+            }
         }
         self.client.stream.close().await;
     }
@@ -231,6 +279,10 @@ impl Session {
             self.command(header).await?;
         }
         self.next_seq = Some(0);
+        // Who sends ahead is not done yet.
+        if self.client.input.is_empty() {
+            self.release().await?;
+        }
         self.member.idle();
         if self.shared.is_draining() && !self.status.contains(Status::IN_TRANS) {
             return Err(End::Drained);
@@ -242,7 +294,9 @@ impl Session {
     async fn wait_for_command(&mut self) -> Result<(), End> {
         if self.client.input.is_empty() {
             self.client.input.release();
-            self.server.input.release();
+            if let Some(lease) = &mut self.server.link {
+                lease.input.release();
+            }
             self.chunk = SMALL;
             backend::buffer::give_back(&mut self.out);
             backend::buffer::give_back(&mut self.scratch);
@@ -251,8 +305,11 @@ impl Session {
         tokio::select! {
             biased;
             ready = self.client.stream.readable() => ready.map_err(End::ClientLost)?,
-            _ = self.server.stream.readable() => return self.unsolicited().await,
+            () = heard(self.server.link.as_ref()) => return self.unsolicited().await,
             () = self.member.woken() => {
+                if self.member.is_killed() {
+                    return Err(End::Killed);
+                }
                 return if self.shared.is_draining() && !self.status.contains(Status::IN_TRANS) { Err(End::Drained) } else { Ok(()) };
             }
             () = self.watchdog.until(deadline) => return Err(End::Idle),
@@ -262,7 +319,7 @@ impl Session {
 
     /// The backend says something that nobody asked for: that it closes the connection, usually.
     async fn unsolicited(&mut self) -> Result<(), End> {
-        let connection = &mut *self.server;
+        let connection = self.server.link()?;
         let lost = match connection.stream.read(&mut connection.input, SMALL).await {
             Ok(0) => io::ErrorKind::UnexpectedEof.into(),
             Ok(_) => io::Error::other("an answer that nobody asked for"),
@@ -293,7 +350,11 @@ impl Session {
         loop {
             let listens = self.client.input.len() < LARGE;
             let deadline = [silent, self.statement_ends].into_iter().flatten().min();
-            let connection = &mut *self.server;
+            let thread = self.server.thread_id();
+            let connection = match &mut self.server.link {
+                Some(lease) => &mut **lease,
+                None => return Err(End::BackendLost(io::ErrorKind::NotConnected.into())),
+            };
             tokio::select! {
                 biased;
                 read = connection.stream.read(&mut connection.input, want) => return match read {
@@ -312,7 +373,7 @@ impl Session {
                     }
                     // The server answers the statement with 1317, and the session goes on.
                     self.statement_ends = None;
-                    kill::interrupt(self.shared.clone(), self.server.thread_id);
+                    kill::interrupt(self.shared.clone(), self.member.aim(), thread);
                 }
             }
         }
@@ -320,7 +381,7 @@ impl Session {
 
     /// Sends bytes to the backend.
     async fn send_server(&mut self, bytes: &[u8]) -> Result<(), End> {
-        self.server.stream.write_all(bytes).await.map_err(End::BackendLost)
+        self.server.link()?.stream.write_all(bytes).await.map_err(End::BackendLost)
     }
 
     /// Sends an ERR packet to the client.
@@ -328,5 +389,13 @@ impl Session {
         let mut bytes = Vec::new();
         packet::build(&mut bytes, &mut seq, |out| error.write(self.client.identity.capabilities, out));
         self.client.stream.write_all(&bytes).await.map_err(End::ClientLost)
+    }
+}
+
+/// Ends when the backend says something on a connection between statements; never without a connection.
+async fn heard(link: Option<&Lease>) {
+    match link {
+        Some(lease) => drop(lease.stream.readable().await),
+        None => std::future::pending().await,
     }
 }

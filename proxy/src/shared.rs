@@ -21,6 +21,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use zeroize::Zeroizing;
 
 use crate::admin::{Admins, Pattern};
+pub(crate) use crate::config::Pooling;
 use crate::http::Reloaded;
 use crate::planner::Planner;
 use crate::stats::{Activity, Counter, Registry, SessionGuard, SessionId};
@@ -74,6 +75,8 @@ pub(crate) struct Live {
     pub(crate) users: Users,
     pub(crate) admins: Admins,
     pub(crate) timeouts: Timeouts,
+    /// How sessions share connections, where nothing else is said of the user.
+    pub(crate) pooling: Pooling,
     /// Client connections at most.
     pub(crate) connections: usize,
     /// Client connections of one user at most.
@@ -82,6 +85,19 @@ pub(crate) struct Live {
     pub(crate) literals: bool,
     /// What the greeting says; `None` for what the home backend says.
     pub(crate) server_version: Option<String>,
+}
+
+impl Live {
+    /// How sessions of a user share connections.
+    pub(crate) fn pooling_of(&self, user: &str) -> Pooling {
+        let listed = match &self.users {
+            Users::FromBackends => None,
+            Users::Listed(users) => {
+                users.iter().find(|listed| listed.name == user).and_then(|user| user.pooling)
+            }
+        };
+        listed.unwrap_or(self.pooling)
+    }
 }
 
 /// Who may log in.
@@ -100,6 +116,8 @@ pub(crate) struct ListedUser {
     pub(crate) password: Zeroizing<String>,
     /// Which account of that name, and from where; `None` for everywhere.
     pub(crate) host: Option<Pattern>,
+    /// How its sessions share connections, if that is said.
+    pub(crate) pooling: Option<Pooling>,
 }
 
 impl ListedUser {
@@ -339,6 +357,14 @@ impl Shared {
         let wake = Arc::new(Notify::new());
         self.wakes().insert(id, wake.clone());
         Member { guard: self.stats.sessions.enter(id, client), wake, id, shared: self.clone() }
+    }
+
+    /// Ends a session that holds no connection: one that holds one ends with it.
+    pub(crate) fn kill(&self, session: &crate::stats::SessionInfo) {
+        session.kill();
+        if let Some(wake) = self.wakes().get(&session.id()) {
+            wake.notify_one();
+        }
     }
 
     fn wakes(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<Notify>>> {

@@ -22,7 +22,7 @@ pub(crate) use clock::{Clock, unix_text};
 pub(crate) use digests::{DigestRow, DigestStats, Digests};
 pub(crate) use histogram::{Histogram, Latencies};
 pub(crate) use history::{History, Sample};
-pub(crate) use sessions::{Activity, SessionGuard, SessionId, SessionRow, Sessions};
+pub(crate) use sessions::{Activity, Aim, SessionGuard, SessionId, SessionInfo, SessionRow, Sessions};
 pub(crate) use totals::COUNTERS;
 pub(crate) use totals::{Counter, Totals, TotalsRow};
 
@@ -36,7 +36,7 @@ pub(crate) fn bind_core(core: usize) {
 }
 
 /// The core of the calling thread, as told by [`bind_core`].
-fn core() -> usize {
+pub(crate) fn core() -> usize {
     CORE.get()
 }
 

@@ -29,6 +29,17 @@ impl MySql {
         Some(server)
     }
 
+    /// A server of one test's own.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn own() -> Option<MySql> {
+        let server = MySql::start()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime can be made").block_on(server.accounts());
+        Some(server)
+    }
+
     fn start() -> Option<MySql> {
         let tool = machine::project("tools/mysql97");
         let path = Command::new(&tool).arg("path").output().map(|out| out.stdout).unwrap_or_default();
@@ -65,5 +76,12 @@ impl MySql {
     /// How a client reaches it.
     pub fn server(&self) -> Server {
         Server { port: self.port, account: Account::app() }
+    }
+}
+
+impl Drop for MySql {
+    fn drop(&mut self) {
+        let tool = machine::project("tools/mysql97");
+        let _ = Command::new(tool).arg("stop").arg(self.port.to_string()).status();
     }
 }

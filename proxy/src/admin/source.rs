@@ -38,6 +38,10 @@ pub(crate) struct BackendRow {
     pub(crate) server_version: String,
     /// Connections that are open now.
     pub(crate) connections: u64,
+    /// Shared connections of them that no session holds now.
+    pub(crate) parked: u64,
+    /// Sessions that wait for a shared connection.
+    pub(crate) waiting: u64,
     /// Connections opened since the start.
     pub(crate) connections_total: u64,
     /// Attempts that failed since the start.

@@ -3,6 +3,7 @@
 use sql::source::Faults;
 use sql::yaml::{Node, Value};
 
+use super::limits::Pooling;
 use super::reader::Reader;
 use super::secret::{self, Secret};
 use crate::admin::{Admins, Pattern};
@@ -34,6 +35,8 @@ pub(crate) struct User {
     pub(crate) password: Secret,
     /// From where; `None` is everywhere.
     pub(crate) host: Option<Pattern>,
+    /// How its sessions share connections, if that is said.
+    pub(crate) pooling: Option<Pooling>,
 }
 
 /// The longest user name of MariaDB, in characters; MySQL's is 32.
@@ -90,7 +93,7 @@ fn user(node: &Node, reader: &Reader<'_>) -> Option<User> {
     let name = fields.required("name").and_then(|node| name(node, faults));
     let password = fields.required("password").and_then(|node| secret::read(node, reader));
     let host = fields.optional("host");
-    super::later::keys(&fields, &["pooling"]);
+    let pooling = fields.optional("pooling").and_then(|node| super::limits::pooling(node, faults));
     fields.finish();
     let name = name?;
     let host = match host {
@@ -106,7 +109,7 @@ fn user(node: &Node, reader: &Reader<'_>) -> Option<User> {
             }
         }
     };
-    Some(User { name, password: password?, host })
+    Some(User { name, password: password?, host, pooling })
 }
 
 pub(super) fn admins(node: &Node, faults: &Faults) -> Admins {

@@ -10,15 +10,3 @@ pub(super) fn keys(fields: &Fields<'_>, names: &[&'static str]) {
         }
     }
 }
-
-/// `pooling: session` is what happens anyway.
-pub(super) fn pooling(fields: &Fields<'_>) {
-    let Some(node) = fields.optional("pooling") else { return };
-    let modes = [("session", true), ("transaction", false)];
-    if node.choice(&modes, fields.faults()) == Some(false) {
-        fields.faults().add(
-            node.span,
-            "`pooling: transaction` is not supported by this version: each session keeps its connection",
-        );
-    }
-}

@@ -14,11 +14,28 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// Client connections of one user at once; `None` is no bound.
     pub(crate) per_user: Option<usize>,
+    /// Connections to one backend that sessions with `pooling: transaction` share, and so statements that run there at once;
+    /// `None` is found by the proxy.
+    pub(crate) statements_per_backend: Option<usize>,
+}
+
+/// How sessions use backend connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Pooling {
+    /// Each keeps its own.
+    #[default]
+    Session,
+    /// They share them between transactions.
+    Transaction,
+}
+
+pub(super) fn pooling(node: &Node, faults: &Faults) -> Option<Pooling> {
+    node.choice(&[("session", Pooling::Session), ("transaction", Pooling::Transaction)], faults)
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 10_000, per_user: None }
+        Self { connections: 10_000, per_user: None, statements_per_backend: None }
     }
 }
 
@@ -63,9 +80,14 @@ pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
     let number = |key| fields.optional(key).and_then(|node| node.integer(1..=1_000_000_usize, faults));
     let connections = number("connections").unwrap_or(Limits::default().connections);
     let per_user = number("per_user");
-    later::keys(&fields, &["statements_per_backend", "queue"]);
+    let statements_per_backend = match fields.optional("statements_per_backend") {
+        Some(node) if matches!(&node.value, Value::Scalar(scalar) if scalar.text == "auto") => None,
+        Some(node) => node.integer(1..=100_000_usize, faults),
+        None => None,
+    };
+    later::keys(&fields, &["queue"]);
     fields.finish();
-    Some(Limits { connections, per_user })
+    Some(Limits { connections, per_user, statements_per_backend })
 }
 
 pub(super) fn timeouts(node: &Node, faults: &Faults) -> Option<Timeouts> {

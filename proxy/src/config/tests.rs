@@ -59,10 +59,10 @@ fn a_full_file_is_read_as_it_is_meant() {
          \x20 s2: {primary: '10.0.0.2:3306', tls: {mode: verify_identity, ca: ca.pem}, expendable: true}\n\
          \x20 s3: {primary: 'unix:run/mysqld.sock'}\n\
          account: {password: {env: APP_PASSWORD}}\n\
-         users: [{name: app, password: {env: APP_PASSWORD}, host: 10.%}, {name: app, password: ''}]\n\
+         users: [{name: app, password: {env: APP_PASSWORD}, host: 10.%}, {name: app, password: '', pooling: session}]\n\
          admins: [app, 'ops@10.%']\n\
-         pooling: session\n\
-         limits: {connections: 5, per_user: 3}\n\
+         pooling: transaction\n\
+         limits: {connections: 5, per_user: 3, statements_per_backend: 7}\n\
          timeouts: {connect: 500ms, wait: 1m, idle: never, read: 2h, statement: 30s, login: 3s, drain: 1s}\n\
          rules: {files: ['builtin:*', 'rules/*.yaml']}\n\
          schemas: {shop: {home: s1}}\n\
@@ -88,12 +88,16 @@ fn a_full_file_is_read_as_it_is_meant() {
     let account = config.account.unwrap();
     assert_eq!((account.user.as_str(), account.password.expose().as_str()), ("shuntyard", "secret"));
     let Users::Listed(users) = config.users else { panic!("not listed") };
+    let pooling: Vec<Option<Pooling>> = users.iter().map(|user| user.pooling).collect();
+    assert_eq!(pooling, [None, Some(Pooling::Session)]);
     assert!(users.first().unwrap().host.as_ref().unwrap().matches("app", Some("10.1.1.1".parse().unwrap())));
     assert!(
         config.admins.contains("ops", Some("10.9.9.9".parse().unwrap()))
             && !config.admins.contains("ops", None)
     );
     assert_eq!((config.limits.connections, config.limits.per_user), (5, Some(3)));
+    assert_eq!(config.limits.statements_per_backend, Some(7));
+    assert_eq!(config.pooling, Pooling::Transaction);
     assert_eq!((config.timeouts.idle, config.timeouts.read), (None, Some(Duration::from_secs(7200))));
     assert_eq!(config.timeouts.connect, Duration::from_millis(500));
     assert_eq!(config.schemas.first().unwrap().home, "s1");
@@ -164,13 +168,12 @@ fn every_fault_is_told_at_once_with_its_place() {
 fn what_later_versions_can_is_refused_not_ignored() {
     let found = faults(
         "backends: {s1: {bundled: mariadb}, s2: {bundled: mariadb}}\n\
-         pooling: transaction\n\
          shadow: {rules: {to: self}}\n\
          limits: {queue: 10, statements_per_backend: auto}\n\
          schemas: {shop: {home: s1, tables: {orders: {shard: {by: key}}}}, x: {home: s2}}\n",
     );
     let places: Vec<&str> = found.iter().map(|fault| fault.split(' ').next().unwrap()).collect();
-    assert_eq!(places, ["2:10", "3:1", "4:10", "4:21", "5:28", "5:75"], "{found:#?}");
+    assert_eq!(places, ["2:1", "3:10", "4:28", "4:75"], "{found:#?}");
     assert!(found.iter().all(|fault| fault.contains("is not supported by this version")), "{found:#?}");
 }
 

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use backend::accounts::{Account, Auth, Client as From, Standing, Transport};
 use backend::connect::{Login, Opened};
-use backend::pool::Lease;
+use backend::pool::{Key, Lease, shape};
+use backend::profile::Profile;
 use wire::Capabilities;
 use wire::auth::{Check, Nonce, Password, Proof, Secret, Server, ServerChannel, ServerStep, native};
 
 use super::Failure;
 use super::talk::Talk;
-use crate::shared::{Shared, Users};
+use crate::session::Sharing;
+use crate::shared::{Pooling, Shared, Users};
 
 /// How long a login that is about to be refused waits for a fresh look at the accounts.
 const FRESH: Duration = Duration::from_secs(2);
@@ -33,13 +35,22 @@ struct Expected {
     account: Option<String>,
 }
 
-/// Lets a client prove who it is, and logs in to the home backend as the same user. Returns the user's name.
+/// A client that is let in.
+pub(super) struct Admitted {
+    pub(super) user: String,
+    pub(super) lease: Lease,
+    pub(super) opened: Opened,
+    /// How it shares connections, if it does.
+    pub(super) sharing: Option<Sharing>,
+}
+
+/// Lets a client prove who it is, and logs in to the home backend as the same user.
 pub(super) async fn admit(
     talk: &mut Talk<'_>,
     shared: &Shared,
     nonce: &Nonce,
     candidate: &Candidate<'_>,
-) -> Result<(String, Lease, Opened), Failure> {
+) -> Result<Admitted, Failure> {
     let user = String::from_utf8_lossy(candidate.user).into_owned();
     let from = talk.stream.peer().map_or(From::Unix, |peer| From::Ip(peer.ip().to_canonical()));
     let host = match from {
@@ -52,7 +63,7 @@ pub(super) async fn admit(
     let (secret, account) = prove(talk, shared, nonce, candidate, &who).await?;
     let login = Login {
         user: candidate.user,
-        secret,
+        secret: secret.clone(),
         schema: candidate.schema,
         charset: candidate.charset,
         capabilities: candidate.capabilities,
@@ -65,15 +76,44 @@ pub(super) async fn admit(
     {
         return Err(Failure::TooManyOfUser { user, limit });
     }
-    let (lease, opened) = shared.home().checkout(&shared.stats, &login, live.timeouts.wait).await?;
+    let (mut lease, opened) = shared.home().checkout(&shared.stats, &login, live.timeouts.wait).await?;
     match account {
         // The backend sees the proxy's address, not the client's: another account there would be another identity.
         Some(matched) if matched != opened.settings.account => {
             lease.give_back().await;
             Err(Failure::OtherAccount { matched, chosen: opened.settings.account })
         }
-        _ => Ok((user, lease, opened)),
+        _ => {
+            let shares = live.pooling_of(&user) == Pooling::Transaction && !shared.passthrough;
+            let sharing = match shares {
+                true => Some(share(shared, candidate, secret, &mut lease, &opened).await?),
+                false => None,
+            };
+            Ok(Admitted { user, lease, opened, sharing })
+        }
     }
+}
+
+/// What a session needs to go on with other connections than its first.
+async fn share(
+    shared: &Shared,
+    candidate: &Candidate<'_>,
+    secret: Secret,
+    lease: &mut Lease,
+    opened: &Opened,
+) -> Result<Sharing, Failure> {
+    let key = Key {
+        account: opened.settings.account.clone(),
+        user: candidate.user.to_vec(),
+        capabilities: shape(lease.capabilities),
+        charset: candidate.charset,
+        max_packet: candidate.max_packet,
+    };
+    let profile = Profile::read(lease)
+        .await?
+        .filter(Profile::is_portable)
+        .map(|profile| shared.home().pool.profile(profile));
+    Ok(Sharing::new(key, secret, profile))
 }
 
 #[derive(Clone, Copy)]

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use backend::catalog::Ddl;
 use router::plan::Plan;
-use sql::{Marks, Verb};
+use sql::traces::{Changes, List, Soft};
+use sql::{Marks, Traces, Verb};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, code};
@@ -52,6 +53,8 @@ impl Session {
     /// One command that is whole in the client's buffer.
     pub(super) async fn command(&mut self, header: Header) -> Result<(), End> {
         let started = Instant::now();
+        self.patch = None;
+        self.told = None;
         let extent = HEADER + header.len;
         // The buffer leaves the session while it is looked at, so that the bytes can be borrowed and sent as they are.
         let mut input = std::mem::take(&mut self.client.input);
@@ -64,6 +67,8 @@ impl Session {
         // Declared before the relay: the catalog is in doubt until the answer has come, or the session is lost.
         let _ddl = counted.as_ref().and_then(|planned| self.doubt_catalog(planned));
         let answer = self.relay(expect).await?;
+        self.note(&answer);
+        self.aim = None;
         let run = Run { expect, counted, rewritten, started, received: extent };
         self.settle(run, answer);
         Ok(())
@@ -79,16 +84,24 @@ impl Session {
             Command::StmtPrepare(text) => self.prepare(bytes, text).await,
             Command::StmtExecute(wire::StmtExecute { id, .. }) | Command::StmtBulkExecute { id, .. } => {
                 let counted = self.prepared.get(&id).map(|statement| statement.planned.clone());
+                let traces = counted.as_ref().map_or(Traces::unknown(), |planned| planned.traces());
+                if let Some(error) = self.attach(traces).await? {
+                    return self.refuse(header, &error).await;
+                }
                 self.send_server(bytes).await?;
                 Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
             }
             Command::StmtClose(id) => {
                 self.prepared.remove(&id);
-                self.forward(bytes, Expect::None).await
+                // Without a connection there is no statement either.
+                if self.server.link.is_none() {
+                    return Ok(Next::Answered);
+                }
+                self.forward(header, bytes, Expect::None, Traces::default()).await
             }
             Command::ProcessKill(id) => self.process_kill(header, id).await,
             Command::ChangeUser(_) => self.change_user(header, payload).await,
-            Command::ResetConnection => self.reset_connection(bytes).await,
+            Command::ResetConnection => self.reset_connection(header, bytes).await,
             Command::BinlogDump(_) | Command::BinlogDumpGtid(_) | Command::RegisterReplica(_) => {
                 let text =
                     "replication does not go through the proxy; connect the replica to its server directly";
@@ -98,11 +111,23 @@ impl Session {
                 let text = format!("Unknown command (0x{byte:02x})");
                 self.refuse(header, &SqlError::new(code::UNKNOWN_COM, text)).await
             }
-            other => self.forward(bytes, other.expect()).await,
+            other => self.forward(header, bytes, other.expect(), traces(&other)).await,
         }
     }
 
-    async fn forward(&mut self, bytes: &[u8], expect: Expect) -> Result<Next, End> {
+    async fn forward(
+        &mut self,
+        header: Header,
+        bytes: &[u8],
+        expect: Expect,
+        traces: Traces,
+    ) -> Result<Next, End> {
+        if let Some(error) = self.attach(traces).await? {
+            return match expect {
+                Expect::None => Ok(Next::Answered),
+                _ => self.refuse(header, &error).await,
+            };
+        }
         self.send_server(bytes).await?;
         Ok(if expect == Expect::None { Next::Answered } else { Next::plain(expect) })
     }
@@ -119,7 +144,7 @@ impl Session {
             return if kill::is_kill(text) {
                 self.kill(header, bytes, text, None).await
             } else {
-                self.forward(bytes, Expect::Query).await
+                self.forward(header, bytes, Expect::Query, Traces::unknown()).await
             };
         };
         let shared = self.shared.clone();
@@ -131,10 +156,13 @@ impl Session {
             }
             Plan::Forward(_) => shared.stats.totals.add(Counter::Forwarded, 1),
             Plan::Rewritten(plan) => {
+                if let Some(error) = self.attach(planned.traces()).await? {
+                    return self.refuse(header, &error).await;
+                }
                 let mut new = std::mem::take(&mut self.scratch);
                 new.clear();
                 let fits = shared.planner.render(plan, text, self.view.flavor, &mut new);
-                if fits {
+                if fits && self.patch.is_none() {
                     let sent = self.send_query(header, &new).await;
                     self.scratch = new;
                     self.scratch.clear();
@@ -151,7 +179,12 @@ impl Session {
                 shared.stats.totals.add(Counter::Forwarded, 1);
             }
         }
-        self.send_server(bytes).await?;
+        if let Some(error) = self.attach(planned.traces()).await? {
+            return self.refuse(header, &error).await;
+        }
+        if let Some(error) = self.send_or_patch(bytes, text).await? {
+            return self.refuse(header, &error).await;
+        }
         Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: false })
     }
 
@@ -177,7 +210,9 @@ impl Session {
         let shared = self.shared.clone();
         let mut planned = shared.planner.plan(&shared, &self.view.question(text));
         if matches!(planned.plan(), Plan::Rewritten(_)) && self.view.certainty == Certainty::Ask {
-            self.ask_settings().await?;
+            if self.attach(planned.traces()).await?.is_none() {
+                self.ask_settings().await?;
+            }
             planned = shared.planner.plan(&shared, &self.view.question(text));
         }
         if self.view.certainty == Certainty::Lost && matches!(planned.plan(), Plan::Rewritten(_)) {
@@ -195,6 +230,7 @@ impl Session {
         const NAME: &[u8] = b"session_track";
         if text.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME)) {
             self.view.certainty = Certainty::Lost;
+            self.translation.reveal();
         }
     }
 
@@ -206,6 +242,10 @@ impl Session {
         {
             let error =
                 SqlError::new(1295, "This command is not supported in the prepared statement protocol yet");
+            self.send_error(1, &error).await?;
+            return Ok(Next::Answered);
+        }
+        if let Some(error) = self.attach(Traces::default()).await? {
             self.send_error(1, &error).await?;
             return Ok(Next::Answered);
         }
@@ -255,6 +295,22 @@ impl Session {
             self.shared.home().catalog.invalidate();
         }
     }
+}
+
+/// What a command without a text may leave behind.
+const fn traces(command: &Command<'_>) -> Traces {
+    let mut traces = Traces::unknown();
+    match command {
+        Command::InitDb(_) => traces.changes = Changes::SCHEMA,
+        Command::Ping | Command::Statistics | Command::Debug | Command::FieldList { .. } => {}
+        Command::StmtFetch { .. } | Command::StmtReset(_) | Command::StmtSendLongData { .. } => {}
+        _ => return traces,
+    }
+    traces.pin = None;
+    traces.list = List::Quiet;
+    traces.reads = Soft::empty();
+    traces.sets = Soft::empty();
+    traces
 }
 
 const fn activity(command: &Command<'_>) -> Activity {

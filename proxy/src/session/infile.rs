@@ -36,7 +36,7 @@ impl Session {
                 last = len == 0;
             }
             let bytes = self.client.input.filled().get(..end).unwrap_or_default();
-            self.server.stream.write_all(bytes).await.map_err(End::BackendLost)?;
+            self.server.link()?.stream.write_all(bytes).await.map_err(End::BackendLost)?;
             self.client.input.consume(end);
             if last {
                 return Ok(());

@@ -2,26 +2,39 @@
 
 use std::sync::Arc;
 
-use sql::Scanner;
 use sql::digest::LiteralKind;
-use wire::Command;
+use sql::{Keyword, Scanner, Traces};
 use wire::follow::Expect;
 use wire::packet::{self, Header};
+use wire::{Command, SqlError};
 
 use super::command::Next;
 use super::{End, Session};
 use crate::planner::Planned;
 use crate::shared::Shared;
+use crate::stats::{Aim, SessionInfo};
 
 /// Whether a text begins like a KILL, behind nothing but space.
 pub(super) fn is_kill(text: &[u8]) -> bool {
     text.trim_ascii_start().get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"kill"))
 }
 
+/// ER_KILL_DENIED_ERROR.
+const KILL_DENIED: u16 = 1095;
+
+/// What a KILL is aimed at.
+enum Target {
+    /// A connection of the backend by its own number.
+    Thread(u32),
+    /// A session that holds no connection now: nothing runs there.
+    Idle(Arc<SessionInfo>),
+}
+
 impl Session {
     /// `KILL [HARD | SOFT] [CONNECTION | QUERY] id`. An id that is not a session's here goes on as it came: it is the
     /// backend's own, from its process list or CONNECTION_ID(). Who may kill whom is the server's decision, as the
-    /// statement runs on the killer's own connection.
+    /// statement runs on the killer's own connection; but for sessions that hold none, where the proxy decides as the
+    /// servers do for users without privileges.
     pub(super) async fn kill(
         &mut self,
         header: Header,
@@ -36,26 +49,40 @@ impl Session {
             _ => None,
         };
         let id = id.and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok());
-        match id.and_then(|id| self.shared.stats.sessions.get(id)) {
-            None => self.send_server(bytes).await?,
-            Some(target) => {
-                let row = target.read();
-                // The one literal is the id, so everything before it stays as it was written.
-                let start = scan
-                    .units
-                    .get(scan.slots.first().map_or(0, |slot| slot.unit as usize))
-                    .map_or(0, |unit| unit.start);
+        let query = scan.units.iter().any(|unit| unit.is(Keyword::Query));
+        // The one literal is the id, so everything before it stays as it was written.
+        let start = scan
+            .units
+            .get(scan.slots.first().map_or(0, |slot| slot.unit as usize))
+            .map_or(0, |unit| unit.start);
+        let target = id.and_then(|id| self.target(id));
+        if let Some(Target::Idle(session)) = &target {
+            return self.kill_idle(header, session, query).await;
+        }
+        if let Some(error) = self.attach(Traces::default()).await? {
+            return self.refuse(header, &error).await;
+        }
+        match target {
+            Some(Target::Thread(thread)) => {
                 let mut new = text.get(..start as usize).unwrap_or_default().to_vec();
-                new.extend_from_slice(row.backend_thread.to_string().as_bytes());
+                new.extend_from_slice(thread.to_string().as_bytes());
                 self.send_query(header, &new).await?;
             }
+            _ => self.send_server(bytes).await?,
         }
         Ok(Next::Relay { expect: Expect::Query, counted: planned, rewritten: false })
     }
 
     /// COM_PROCESS_KILL.
     pub(super) async fn process_kill(&mut self, header: Header, id: u32) -> Result<Next, End> {
-        let id = self.shared.stats.sessions.get(id).map_or(id, |target| target.read().backend_thread);
+        let id = match self.target(id) {
+            None => id,
+            Some(Target::Thread(thread)) => thread,
+            Some(Target::Idle(session)) => return self.kill_idle(header, &session, false).await,
+        };
+        if let Some(error) = self.attach(Traces::default()).await? {
+            return self.refuse(header, &error).await;
+        }
         let mut bytes = Vec::new();
         let mut seq = header.seq;
         packet::build(&mut bytes, &mut seq, |out| {
@@ -64,11 +91,40 @@ impl Session {
         self.send_server(&bytes).await?;
         Ok(Next::Relay { expect: Expect::Simple, counted: None, rewritten: false })
     }
+
+    /// Aims at a session of this proxy, until the answer has come.
+    fn target(&mut self, id: u32) -> Option<Target> {
+        let session = self.shared.stats.sessions.get(id)?;
+        let aim = Aim::at(&session);
+        Some(match session.thread(&aim) {
+            0 => Target::Idle(session),
+            thread => {
+                // One's own connection is not let go of before the answer anyway.
+                self.aim = (id != self.member.id()).then_some(aim);
+                Target::Thread(thread)
+            }
+        })
+    }
+
+    async fn kill_idle(&mut self, header: Header, session: &SessionInfo, query: bool) -> Result<Next, End> {
+        let address = self.client.stream.peer().map(|peer| peer.ip().to_canonical());
+        let user = &self.client.identity.user;
+        if session.read().user != *user && !self.shared.live().admins.contains(user, address) {
+            let text = format!("You are not owner of thread {}", session.id());
+            return self.refuse(header, &SqlError::new(KILL_DENIED, text)).await;
+        }
+        if !query {
+            self.shared.kill(session);
+        }
+        self.send_ok(header).await
+    }
 }
 
 /// Interrupts the statement that runs on a connection of the home backend (`timeouts.statement`).
-pub(super) fn interrupt(shared: Arc<Shared>, thread: u32) {
+pub(super) fn interrupt(shared: Arc<Shared>, aim: Aim, thread: u32) {
     tokio::spawn(async move {
+        // The connection stays the session's until the answer has come.
+        let _aim = aim;
         let killed = async {
             let mut control = shared.home().control.connect().await?;
             control.execute(&format!("KILL QUERY {thread}")).await?;

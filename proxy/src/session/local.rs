@@ -59,7 +59,7 @@ impl Session {
         }
     }
 
-    async fn send_ok(&mut self, header: Header) -> Result<Next, End> {
+    pub(super) async fn send_ok(&mut self, header: Header) -> Result<Next, End> {
         let mut seq = header.seq.wrapping_add(1);
         let mut bytes = Vec::new();
         let ok = OkPacket { status: self.own_status(), ..OkPacket::default() };

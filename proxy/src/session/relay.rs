@@ -6,6 +6,7 @@
 
 use backend::buffer::{LARGE, SMALL};
 use wire::follow::{Expect, Follower, Kind, Step};
+use wire::packet::HEADER;
 
 use super::translate::Change;
 use super::{End, Session};
@@ -30,6 +31,18 @@ pub(super) struct Answer {
     pub(super) bytes: u64,
     /// The statement that a PREPARE made.
     pub(super) prepared: Option<u32>,
+    /// The code of that ERR packet.
+    pub(super) code: Option<u16>,
+    /// Warnings of the last result.
+    pub(super) warnings: u16,
+    /// A result carried an id of an inserted row.
+    pub(super) insert_id: bool,
+    /// The server reported that the session's state has changed.
+    pub(super) state_changed: bool,
+    /// The number of warnings that the client is told in place of the server's, which counts another session's.
+    pub(super) told: Option<u16>,
+    /// What `ROW_COUNT()` is now.
+    pub(super) row_count: i64,
     /// The sequence id of the last EOF packet that was put in.
     eof: Option<u8>,
 }
@@ -41,7 +54,7 @@ impl Session {
     /// [`End`] when either side is lost, or the backend broke the protocol.
     pub(super) async fn relay(&mut self, expect: Expect) -> Result<Answer, End> {
         let mut follower = Follower::new(expect, self.server.capabilities);
-        let mut answer = Answer::default();
+        let mut answer = Answer { told: self.told.take(), ..Answer::default() };
         // EOF packets that were put into this answer so far: what comes later carries higher sequence ids.
         let mut shift = 0u8;
         for list in [&mut self.out, &mut self.scratch] {
@@ -81,7 +94,8 @@ impl Session {
     ) -> Result<(usize, Pause), End> {
         let mut passed = 0;
         loop {
-            let rest = self.server.input.filled_mut().get_mut(passed..).unwrap_or_default();
+            let link = self.server.link()?;
+            let rest = link.input.filled_mut().get_mut(passed..).unwrap_or_default();
             match follower.step_mut(rest, *shift) {
                 Step::Pass(n) => passed += n,
                 Step::Need(n) => return Ok((passed, Pause::Need(n))),
@@ -89,7 +103,7 @@ impl Session {
                 Step::Violation(error) => return Err(End::BackendProtocol(error)),
                 Step::EndOfColumns => {
                     if self.translation.inserts_eof() {
-                        self.stage(passed);
+                        self.stage(passed)?;
                         passed = 0;
                         answer.eof = Some(follower.next_seq());
                         self.translation.write_eof(follower.next_seq(), self.status, &mut self.out);
@@ -98,7 +112,13 @@ impl Session {
                 }
                 Step::Packet { kind, len } => {
                     match kind {
-                        Kind::Err => answer.error = true,
+                        Kind::Err => {
+                            answer.error = true;
+                            answer.code = rest
+                                .get(HEADER + 1..HEADER + 3)
+                                .map(|code| u16::from_le_bytes([code[0], code[1]]));
+                            answer.row_count = -1;
+                        }
                         Kind::PrepareOk { id, .. } => answer.prepared = Some(id),
                         _ => {}
                     }
@@ -106,15 +126,15 @@ impl Session {
                     self.scratch.clear();
                     let change = self
                         .translation
-                        .control(kind, packet, &mut self.view, &mut self.scratch)
+                        .control(kind, packet, &mut self.view, answer, &mut self.scratch)
                         .map_err(End::BackendProtocol)?;
                     match change {
                         Change::Keep => passed += len,
                         Change::Replace => {
-                            self.stage(passed);
+                            self.stage(passed)?;
                             passed = 0;
                             self.out.extend_from_slice(&self.scratch);
-                            self.server.input.consume(len);
+                            self.server.link()?.input.consume(len);
                         }
                     }
                     if kind == Kind::LocalInfile {
@@ -126,22 +146,25 @@ impl Session {
     }
 
     /// Moves the first `n` bytes in hand from the backend's buffer behind what waits in `out`.
-    fn stage(&mut self, n: usize) {
-        self.out.extend_from_slice(self.server.input.filled().get(..n).unwrap_or_default());
-        self.server.input.consume(n);
+    fn stage(&mut self, n: usize) -> Result<(), End> {
+        let input = &mut self.server.link()?.input;
+        self.out.extend_from_slice(input.filled().get(..n).unwrap_or_default());
+        input.consume(n);
+        Ok(())
     }
 
     /// Sends what waits in `out` and the first `n` bytes of the backend's buffer; returns the count of bytes.
     async fn flush(&mut self, n: usize) -> Result<u64, End> {
         let mut sent = n;
         if self.out.is_empty() {
-            let bytes = self.server.input.filled().get(..n).unwrap_or_default();
+            let input = &mut self.server.link()?.input;
+            let bytes = input.filled().get(..n).unwrap_or_default();
             if !bytes.is_empty() {
                 self.client.stream.write_all(bytes).await.map_err(End::ClientLost)?;
             }
-            self.server.input.consume(n);
+            input.consume(n);
         } else {
-            self.stage(n);
+            self.stage(n)?;
             sent = self.out.len();
             self.client.stream.write_all(&self.out).await.map_err(End::ClientLost)?;
             self.out.clear();
@@ -151,7 +174,7 @@ impl Session {
 
     /// Reads from the backend until `need` bytes are in hand.
     async fn fill_from_server(&mut self, need: usize) -> Result<(), End> {
-        while self.server.input.len() < need {
+        while self.server.link()?.input.len() < need {
             let read = self.read_server(self.chunk.max(need)).await?;
             // A read that fills the buffer means that more is on its way: larger pieces from now on.
             if read >= SMALL {

@@ -1,11 +1,15 @@
 //! Commands that change who the session is or take it back to its start, and asking the server what is in force.
 
 use backend::connect::bootstrap;
-use backend::exchange::{ExchangeError, first_row, send_queries};
+use backend::exchange::{first_row, send_queries};
 use wire::follow::Expect;
 use wire::packet::Header;
 
+use sql::Traces;
+use sql::traces::Pin;
+
 use super::command::Next;
+use super::server::Server;
 use super::translate::Translation;
 use super::view::{Certainty, View};
 use super::{End, Session};
@@ -18,8 +22,8 @@ impl Session {
     /// Asks the server for the state that plans depend on. Only before a rewritten SELECT, which sets warnings, counts and
     /// found rows anew anyway.
     pub(super) async fn ask_settings(&mut self) -> Result<(), End> {
-        send_queries(&mut self.server, &[ASK]).await.map_err(lost)?;
-        let row = first_row(&mut self.server).await.map_err(lost)?;
+        send_queries(self.server.link()?, &[ASK]).await?;
+        let row = first_row(self.server.link()?).await?;
         let mut texts =
             row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));
         let (mode, charset) = (texts.next().flatten(), texts.next().flatten());
@@ -29,14 +33,25 @@ impl Session {
     }
 
     /// COM_RESET_CONNECTION takes the tracking settings back as well, so they are set again before the client goes on.
-    pub(super) async fn reset_connection(&mut self, bytes: &[u8]) -> Result<Next, End> {
+    pub(super) async fn reset_connection(&mut self, header: Header, bytes: &[u8]) -> Result<Next, End> {
+        if let Some(error) = self.attach(Traces::default()).await? {
+            return self.refuse(header, &error).await;
+        }
         self.send_server(bytes).await?;
         let answer = self.relay(Expect::Simple).await?;
         if !answer.error {
             self.prepared.clear();
-            let settings = bootstrap(&mut self.server).await.map_err(lost)?;
-            self.view.set(&settings.sql_mode, &settings.charset_client, settings.schema);
+            let settings = bootstrap(self.server.link()?).await?;
+            self.view.set(&settings.sql_mode, &settings.charset_client, settings.schema.clone());
             self.view.certainty = Certainty::Sure;
+            self.translation =
+                Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
+            if let Some(sharing) = &mut self.server.sharing {
+                sharing.reset();
+                if !settings.plain_start {
+                    sharing.pin = Some(Pin::Reset);
+                }
+            }
         }
         Ok(Next::Answered)
     }
@@ -44,17 +59,18 @@ impl Session {
     /// COM_CHANGE_USER: the client logs in again, and so does the proxy, on a new connection.
     pub(super) async fn change_user(&mut self, header: Header, payload: &[u8]) -> Result<Next, End> {
         let changed = login::change_user(&self.shared, &mut self.client, header, payload).await?;
-        let Some(login::Changed { lease, settings, ok }) = changed else { return Ok(Next::Answered) };
-        let old = std::mem::replace(&mut self.server, lease);
-        old.give_back().await;
+        let Some(login::Changed { lease, sharing, settings, ok }) = changed else {
+            return Ok(Next::Answered);
+        };
+        let old = std::mem::replace(&mut self.server, Server::new(lease, sharing));
+        if let Some(lease) = old.link {
+            lease.give_back().await;
+        }
         self.prepared.clear();
-        self.translation = Translation::new(
-            self.client.identity.capabilities,
-            self.server.capabilities,
-            settings.tracks_own,
-        );
+        self.translation =
+            Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
         self.view = View::new(
-            settings.flavor(&self.server.server),
+            settings.flavor(&self.server.info),
             &self.client.identity.user,
             settings.schema.clone(),
         );
@@ -62,18 +78,10 @@ impl Session {
             &self.shared,
             &self.member,
             &self.client.identity.user,
-            &self.server,
+            self.server.thread_id(),
             settings.schema.as_deref(),
         );
         self.client.stream.write_all(&ok).await.map_err(End::ClientLost)?;
         Ok(Next::Answered)
-    }
-}
-
-fn lost(error: ExchangeError) -> End {
-    match error {
-        ExchangeError::Protocol(error) => End::BackendProtocol(error),
-        ExchangeError::Io(error) => End::BackendLost(error),
-        other => End::BackendLost(std::io::Error::other(other.to_string())),
     }
 }

@@ -3,6 +3,7 @@
 use std::io;
 
 use backend::buffer::LARGE;
+use sql::Traces;
 use wire::ProtocolError;
 use wire::follow::Expect;
 use wire::packet::{HEADER, Header, MAX_PAYLOAD};
@@ -19,6 +20,10 @@ impl Session {
             return Err(End::ClientProtocol(ProtocolError::TooLong { max: LOOKED_AT }));
         };
         self.member.begin(Activity::Query);
+        // Nothing is known of it, so it keeps its connection. A client in the middle of a long packet cannot be answered.
+        if let Some(error) = self.attach(Traces::unknown()).await? {
+            return Err(End::BackendLost(io::Error::other(error.message)));
+        }
         // What is inside was not looked at: any DDL, any change of what the server tracks late.
         let _doubt = (first == 0x03).then(|| self.shared.home().catalog.ddl_began());
         let started = std::time::Instant::now();
@@ -36,6 +41,7 @@ impl Session {
         }
         self.view.shadow();
         let answer = self.relay(expect).await?;
+        self.note(&answer);
         let totals = &self.shared.stats.totals;
         totals.query(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX), answer.error);
         totals.add(Counter::BytesOut, answer.bytes);
@@ -62,7 +68,7 @@ impl Session {
             let bytes = self.client.input.filled();
             let bytes = bytes.get(..rest.min(bytes.len())).unwrap_or_default();
             let sent = bytes.len();
-            self.server.stream.write_all(bytes).await.map_err(End::BackendLost)?;
+            self.server.link()?.stream.write_all(bytes).await.map_err(End::BackendLost)?;
             self.client.input.consume(sent);
             rest -= sent;
         }

@@ -3,11 +3,13 @@
 //! Backend connections always speak SESSION_TRACK and DEPRECATE_EOF. A client that knows neither gets an EOF after its
 //! columns and after its rows, and OK packets without state changes.
 
+use backend::connection::Settings;
 use wire::follow::Kind;
 use wire::packet::{self, HEADER, Header};
 use wire::track::{Record, records};
 use wire::{Capabilities, EofPacket, OkPacket, ProtocolError, Status};
 
+use super::relay::Answer;
 use super::view::View;
 
 /// Variables that the proxy asks the server to track for itself, whether or not the client would hear of them.
@@ -27,13 +29,21 @@ pub(super) enum Change {
 pub(super) struct Translation {
     client: Capabilities,
     server: Capabilities,
-    /// The server tracks [`OWN_VARIABLES`] by itself, so the client hears of them.
-    tracked_anyway: bool,
+    /// Clients of this server do not hear of [`OWN_VARIABLES`].
+    hides_variables: bool,
+    /// Nor that the session's state has changed.
+    hides_state: bool,
 }
 
 impl Translation {
-    pub(super) const fn new(client: Capabilities, server: Capabilities, tracked_anyway: bool) -> Self {
-        Self { client, server, tracked_anyway }
+    pub(super) const fn new(client: Capabilities, server: Capabilities, settings: &Settings) -> Self {
+        Self { client, server, hides_variables: !settings.tracks_own, hides_state: !settings.tracks_state }
+    }
+
+    /// The client has set the tracking by itself: what comes is what it asked for.
+    pub(super) const fn reveal(&mut self) {
+        self.hides_variables = false;
+        self.hides_state = false;
     }
 
     /// Whether the client waits for an EOF packet where the backend sends none.
@@ -56,6 +66,7 @@ impl Translation {
         kind: Kind,
         bytes: &[u8],
         view: &mut View,
+        answer: &mut Answer,
         out: &mut Vec<u8>,
     ) -> Result<Change, ProtocolError> {
         let is_end = match kind {
@@ -65,43 +76,56 @@ impl Translation {
         };
         let (header, payload) = bytes.split_at_checked(HEADER).ok_or(ProtocolError::Truncated)?;
         let ok = OkPacket::parse(payload, self.server)?;
+        answer.warnings = ok.warnings;
+        answer.insert_id |= ok.last_insert_id != 0;
+        answer.row_count = if is_end { -1 } else { i64::try_from(ok.affected_rows).unwrap_or(i64::MAX) };
         let mut hidden = false;
         if !ok.changes.is_empty() {
             for record in records(ok.changes) {
                 let record = record?;
                 view.apply(&record);
-                hidden |= !self.tracked_anyway && is_own(&record);
+                answer.state_changed |= matches!(record, Record::StateChange([.., b'1']));
+                hidden |= self.hides(&record);
             }
         }
         let end_differs = is_end && self.inserts_eof();
+        let told = answer.told.filter(|told| *told != ok.warnings);
         let loses_changes = !self.client.contains(Capabilities::SESSION_TRACK)
             && ok.status.contains(Status::SESSION_STATE_CHANGED);
-        if !end_differs && !loses_changes && !hidden {
+        if !end_differs && !loses_changes && !hidden && told.is_none() {
             return Ok(Change::Keep);
         }
         let mut seq = Header::parse(header).ok_or(ProtocolError::Truncated)?.seq;
-        let kept = if hidden { without_own(ok.changes)? } else { Vec::new() };
-        let ok = OkPacket { changes: if hidden { &kept } else { ok.changes }, ..ok };
+        let kept = if hidden { self.without_hidden(ok.changes)? } else { Vec::new() };
+        let changes = if hidden { &kept } else { ok.changes };
+        let ok = OkPacket { changes, warnings: told.unwrap_or(ok.warnings), ..ok };
         packet::build(out, &mut seq, |out| match is_end {
             true => ok.write_end(self.client, out),
             false => ok.write(self.client, out),
         });
         Ok(Change::Replace)
     }
-}
 
-fn is_own(record: &Record<'_>) -> bool {
-    matches!(record, Record::SystemVariable { name, .. } if name.eq_ignore_ascii_case(OWN_VARIABLES.as_bytes()))
-}
-
-/// State changes without those that only the proxy asked for.
-fn without_own(changes: &[u8]) -> Result<Vec<u8>, ProtocolError> {
-    let mut kept = Vec::with_capacity(changes.len());
-    for record in records(changes) {
-        let record = record?;
-        if !is_own(&record) {
-            record.write(&mut kept);
+    /// Whether only the proxy asked for a record.
+    fn hides(&self, record: &Record<'_>) -> bool {
+        match record {
+            Record::SystemVariable { name, .. } => {
+                self.hides_variables && name.eq_ignore_ascii_case(OWN_VARIABLES.as_bytes())
+            }
+            Record::StateChange(_) => self.hides_state,
+            _ => false,
         }
     }
-    Ok(kept)
+
+    /// State changes without those that only the proxy asked for.
+    fn without_hidden(&self, changes: &[u8]) -> Result<Vec<u8>, ProtocolError> {
+        let mut kept = Vec::with_capacity(changes.len());
+        for record in records(changes) {
+            let record = record?;
+            if !self.hides(&record) {
+                record.write(&mut kept);
+            }
+        }
+        Ok(kept)
+    }
 }

@@ -4,8 +4,10 @@
 //! changes rarely lies behind a mutex that nobody contends for.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
 
 use super::Clock;
 
@@ -46,7 +48,7 @@ struct Details {
     user: String,
     schema: String,
     backend: String,
-    backend_thread: u32,
+    pin: &'static str,
 }
 
 /// One open session.
@@ -57,6 +59,11 @@ pub(crate) struct SessionInfo {
     tls: Mutex<Option<&'static str>>,
     since: u64,
     details: Mutex<Details>,
+    thread: AtomicU32,
+    /// KILLs on their way to `thread`.
+    aims: AtomicU32,
+    calm: Notify,
+    killed: AtomicBool,
     activity: AtomicU8,
     activity_since: AtomicU64,
     queries: AtomicU64,
@@ -66,6 +73,11 @@ pub(crate) struct SessionInfo {
 }
 
 impl SessionInfo {
+    /// The connection id that the client was greeted with.
+    pub(crate) const fn id(&self) -> SessionId {
+        self.id
+    }
+
     /// A command begins; `digest` is 0 where the command has none or it is not known yet.
     #[inline]
     pub(crate) fn begin(&self, activity: Activity, digest: u128) {
@@ -104,11 +116,47 @@ impl SessionInfo {
         schema.clone_into(&mut self.details().schema);
     }
 
-    /// The backend connection that the session holds; an empty name for none.
+    /// The backend of the session, and the connection that it holds there.
     pub(crate) fn set_backend(&self, name: &str, thread: u32) {
-        let mut details = self.details();
-        name.clone_into(&mut details.backend);
-        details.backend_thread = thread;
+        name.clone_into(&mut self.details().backend);
+        self.set_thread(thread);
+    }
+
+    /// The session holds this connection of its backend now.
+    #[inline]
+    pub(crate) fn set_thread(&self, thread: u32) {
+        self.thread.store(thread, SeqCst);
+    }
+
+    /// The session is about to let go of its connection: waits for every KILL that is on its way there.
+    pub(crate) async fn leave_thread(&self) {
+        self.thread.store(0, SeqCst);
+        while self.aims.load(SeqCst) > 0 {
+            let calm = self.calm.notified();
+            if self.aims.load(SeqCst) > 0 {
+                calm.await;
+            }
+        }
+    }
+
+    /// The connection that the session holds, 0 for none. It stays the session's for as long as the [`Aim`] lives.
+    pub(crate) fn thread(&self, _: &Aim) -> u32 {
+        self.thread.load(SeqCst)
+    }
+
+    /// Why it keeps its connection; empty if it does not.
+    pub(crate) fn set_pin(&self, reason: &'static str) {
+        self.details().pin = reason;
+    }
+
+    /// The session is to end.
+    pub(crate) fn kill(&self) {
+        self.killed.store(true, SeqCst);
+    }
+
+    /// Whether it is to end.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.killed.load(SeqCst)
     }
 
     /// The TLS version of the client's side, e.g. `TLSv1.3`.
@@ -133,7 +181,8 @@ impl SessionInfo {
             client: self.client.clone(),
             schema: details.schema.clone(),
             backend: details.backend.clone(),
-            backend_thread: details.backend_thread,
+            backend_thread: self.thread.load(SeqCst),
+            pin: details.pin,
             activity,
             activity_since: self.activity_since.load(Relaxed),
             since: self.since,
@@ -160,6 +209,8 @@ pub(crate) struct SessionRow {
     pub(crate) backend: String,
     /// That connection's id on the backend, 0 for none.
     pub(crate) backend_thread: u32,
+    /// Why it keeps its connection, empty if it does not.
+    pub(crate) pin: &'static str,
     /// As in the `Command` column of SHOW PROCESSLIST.
     pub(crate) activity: &'static str,
     /// Since when it does so.
@@ -200,6 +251,10 @@ impl Sessions {
             tls: Mutex::default(),
             since: now,
             details: Mutex::default(),
+            thread: AtomicU32::new(0),
+            aims: AtomicU32::new(0),
+            calm: Notify::new(),
+            killed: AtomicBool::new(false),
             activity: AtomicU8::new(Activity::Login as u8),
             activity_since: AtomicU64::new(now),
             queries: AtomicU64::new(0),
@@ -247,6 +302,34 @@ impl std::ops::Deref for SessionGuard {
 
     fn deref(&self) -> &SessionInfo {
         &self.info
+    }
+}
+
+/// A KILL on its way to the connection of a session. While it lives, the session does not let go of the connection, so that
+/// nobody else's statement is met.
+#[derive(Debug)]
+pub(crate) struct Aim(Arc<SessionInfo>);
+
+impl Aim {
+    /// At a session.
+    pub(crate) fn at(info: &Arc<SessionInfo>) -> Self {
+        info.aims.fetch_add(1, SeqCst);
+        Self(Arc::clone(info))
+    }
+}
+
+impl Drop for Aim {
+    fn drop(&mut self) {
+        if self.0.aims.fetch_sub(1, SeqCst) == 1 {
+            self.0.calm.notify_waiters();
+        }
+    }
+}
+
+impl SessionGuard {
+    /// Something is sent to kill what runs on the session's own connection.
+    pub(crate) fn aim(&self) -> Aim {
+        Aim::at(&self.info)
     }
 }
 

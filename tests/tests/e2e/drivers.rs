@@ -1,4 +1,5 @@
-//! One script through every driver, straight and proxied: the same answers, value by value and flag by flag.
+//! One script through every driver, straight and proxied with a connection of its own and with a shared one: the same answers,
+//! value by value and flag by flag.
 
 use shuntyard_tests::client::Server;
 use shuntyard_tests::drivers::{Age, Driver, Protocol, run};
@@ -22,16 +23,19 @@ async fn same(driver: Driver, product: &str, straight: &Server, setup: &Setup) {
     let files = TempDir::with_prefix("shuntyard-files-").unwrap();
     let left = run(driver, straight, product, files.path()).await;
     assert!(left.steps() > 20, "the script ran");
-    let proxy = setup.start();
-    let right = run(driver, &proxy.server(), product, files.path()).await;
-    let found = left.differences(&right, &Script::load());
-    assert!(
-        found.is_empty(),
-        "{driver:?} at {product}: {} of {} steps differ (straight ≠ proxied):\n{}",
-        found.len(),
-        left.steps(),
-        found.join("\n")
-    );
+    let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
+    for (pooling, setup) in [("session", setup), ("transaction", &shared)] {
+        let proxy = setup.start();
+        let right = run(driver, &proxy.server(), product, files.path()).await;
+        let found = left.differences(&right, &Script::load());
+        assert!(
+            found.is_empty(),
+            "{driver:?} at {product}, pooling: {pooling}: {} of {} steps differ (straight ≠ proxied):\n{}",
+            found.len(),
+            left.steps(),
+            found.join("\n")
+        );
+    }
 }
 
 async fn at_mariadb(driver: Driver) {

@@ -11,6 +11,7 @@ mod drivers;
 mod infile;
 mod kill;
 mod login;
+mod pooling;
 mod prepared;
 mod reload;
 mod rewriting;

@@ -4,12 +4,13 @@ use super::{Cell, Column, Table, int, text};
 use crate::admin::Source;
 
 const COLUMNS: &[Column] = &[
-    int("id", "connection id, as the client sees it in CONNECTION_ID()"),
+    int("id", "the connection id that the client was greeted with"),
     text("user", "NULL before login"),
     text("client", "`address:port`, or `unix`"),
     text("schema_name", "default schema; NULL for none"),
     text("backend", "backend that it holds a connection to; NULL for none"),
     int("backend_thread", "that connection's id on the backend; NULL for none"),
+    text("pinned", "why it keeps its connection between statements; NULL if it does not"),
     text("command", "`Login`, `Sleep`, `Query`, `Prepare`, `Execute` or `Other`"),
     int("seconds", "for how long"),
     text("connected", "when it connected, UTC"),
@@ -36,6 +37,7 @@ fn rows(source: &dyn Source) -> Vec<Vec<Cell>> {
             Cell::text(session.schema),
             Cell::text(session.backend),
             if session.backend_thread == 0 { Cell::Null } else { u64::from(session.backend_thread).into() },
+            if session.pin.is_empty() { Cell::Null } else { Cell::text(session.pin.to_owned()) },
             Cell::text(session.activity),
             now.saturating_sub(session.activity_since).into(),
             Cell::moment(session.since),

@@ -1,0 +1,95 @@
+//! Transaction pooling that nobody can see: every session answers as if it had a connection of its own.
+//!
+//! The oracle is a second server of the same kind with the same content, where each client has a connection of its own. The
+//! proxy's clients share one connection or two.
+
+mod cases;
+mod hunt;
+mod world;
+
+use mysql_async::prelude::Queryable;
+use shuntyard_tests::mariadb::MariaDb;
+use shuntyard_tests::proxy::Setup;
+
+/// One client in a transaction holds the only connection: another one waits, and is told so in the end.
+#[tokio::test]
+async fn who_finds_no_connection_waits_and_is_told() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 1}")
+        .line("timeouts: {wait: 1s}")
+        .start();
+    let mut holder = proxy.server().connect().await;
+    let mut other = proxy.server().connect().await;
+    holder.query_drop("BEGIN").await.unwrap();
+    let error = other.query_drop("SELECT 1").await.unwrap_err().to_string();
+    assert!(error.contains("1040") && error.contains("limits.statements_per_backend"), "{error}");
+    holder.query_drop("COMMIT").await.unwrap();
+    other.query_drop("SELECT 1").await.unwrap();
+    // A transaction that ends while somebody waits hands its connection on.
+    holder.query_drop("BEGIN").await.unwrap();
+    let waiting = tokio::spawn(async move { other.query_first::<u8, _>("SELECT 7").await.unwrap() });
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    holder.query_drop("ROLLBACK").await.unwrap();
+    assert_eq!(waiting.await.unwrap(), Some(7));
+}
+
+/// Many clients at once over few connections: each reads back its own rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_clients_over_two_connections() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 2}")
+        .start();
+    let mut first = proxy.server().connect().await;
+    first.query_drop("CREATE DATABASE IF NOT EXISTS crowd").await.unwrap();
+    first
+        .query_drop("CREATE OR REPLACE TABLE crowd.t (id INT AUTO_INCREMENT PRIMARY KEY, c INT, n INT)")
+        .await
+        .unwrap();
+    let clients: Vec<_> = (0..24)
+        .map(|client| {
+            let server = proxy.server();
+            tokio::spawn(async move {
+                let mut conn = server.connect().await;
+                if client % 3 == 0 {
+                    conn.query_drop("USE crowd").await.unwrap();
+                    conn.query_drop("SET SESSION group_concat_max_len = 4096").await.unwrap();
+                }
+                for n in 0..40u64 {
+                    conn.query_drop("BEGIN").await.unwrap();
+                    conn.query_drop(format!("INSERT INTO crowd.t (c, n) VALUES ({client}, {n})"))
+                        .await
+                        .unwrap();
+                    conn.query_drop("COMMIT").await.unwrap();
+                    let id: u64 = conn.query_first("SELECT LAST_INSERT_ID()").await.unwrap().unwrap();
+                    let found: (u64, u64) = conn
+                        .query_first(format!("SELECT c, n FROM crowd.t WHERE id = {id}"))
+                        .await
+                        .unwrap()
+                        .unwrap();
+                    assert_eq!(found, (client, n));
+                    let length: u64 =
+                        conn.query_first("SELECT @@group_concat_max_len").await.unwrap().unwrap();
+                    assert_eq!(length == 4096, client % 3 == 0);
+                    let schema: Option<String> =
+                        conn.query_first("SELECT DATABASE()").await.unwrap().unwrap();
+                    assert_eq!(schema.is_some(), client % 3 == 0);
+                }
+            })
+        })
+        .collect();
+    for client in clients {
+        client.await.unwrap();
+    }
+    let open: u64 = first
+        .query_first(
+            "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'app' AND DB = 'crowd'",
+        )
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(open <= 2, "{open} connections");
+}
