@@ -219,7 +219,7 @@ impl Pool {
                 // It broke meanwhile: its room remains.
                 return Ok(Borrowed::Room(slot));
             };
-            let own = note.session == ask.session;
+            let own = shelf::is_own(&note, ask);
             let left = note.legacy.filter(|left| !own && !left.is_unwanted());
             return Ok(Borrowed::Connection(Box::new(Taken {
                 lease: self.lease(connection, Some(slot)),
@@ -229,6 +229,12 @@ impl Pool {
                 left,
             })));
         }
+    }
+
+    /// Whether a connection would be kept if it were parked now.
+    #[must_use]
+    pub fn has_room_for(&self, lease: &Lease) -> bool {
+        lease.slot.is_some() || self.shelf.has_room()
     }
 
     /// Brings a connection back for others to use: no statement runs on it, no byte of an answer is unread, no transaction is

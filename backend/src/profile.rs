@@ -40,9 +40,16 @@ impl Profile {
         send_queries(connection, &["SELECT HEX(CONVERT(DATABASE() USING utf8mb4))", &variables]).await?;
         // Both answers are read, also where the first is an error, so that none is left over.
         let schema = rows(connection).await;
-        let variables = rows(connection).await?.rows;
-        let Rows { charset: results, rows: schema } = schema?;
-        let schema = match schema.into_iter().flatten().next().flatten() {
+        let variables = rows(connection).await;
+        let (schema, variables) = match (schema, variables) {
+            // A setting of the session is in the way of the question: max_join_size, max_statement_time, …
+            (Err(ExchangeError::Server(_)), Ok(_)) | (_, Err(ExchangeError::Server(_))) => return Ok(None),
+            (schema, variables) => (schema?, variables?.rows),
+        };
+        let Rows { charset: results, rows: schema } = schema;
+        // Or sql_select_limit, which cuts off the end.
+        let [schema] = &schema[..] else { return Ok(None) };
+        let schema = match schema.first().cloned().flatten() {
             None => None,
             Some(digits) => match unhex(&digits) {
                 Some(name) => Some(name),
@@ -56,7 +63,8 @@ impl Profile {
             (next().to_ascii_lowercase(), next())
         });
         let mut variables: Vec<(String, String)> = variables.collect();
-        if variables.iter().any(|(name, _)| !REPLAYED.contains(&name.as_str())) {
+        let whole = variables.iter().any(|(name, _)| name == LAST);
+        if !whole || variables.iter().any(|(name, _)| !REPLAYED.contains(&name.as_str())) {
             return Ok(None);
         }
         // What another one sets along with itself comes behind it.
@@ -113,6 +121,9 @@ impl Profile {
         Some(Replay { set, schema })
     }
 }
+
+/// The last variable of the servers' order, which both have.
+const LAST: &str = "wait_timeout";
 
 const RESULTS: &str = "character_set_results";
 

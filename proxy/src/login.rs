@@ -54,7 +54,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
         };
         match tokio::time::timeout(limit, door.enter(&shared, &member)).await {
             Ok((Some(door), Ok(entered))) => {
-                let Entered { identity, lease, sharing, settings } = entered;
+                let Entered { identity, lease, sharing, status, settings } = entered;
                 let client = Client { stream: door.stream, input: door.input, identity };
                 Session::new(Start {
                     shared: shared.clone(),
@@ -62,6 +62,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
                     client,
                     server: lease,
                     sharing,
+                    status,
                     settings,
                 })
                 .run()
@@ -120,6 +121,7 @@ struct Entered {
     identity: Identity,
     lease: Lease,
     sharing: Option<Sharing>,
+    status: Status,
     settings: Settings,
 }
 
@@ -214,7 +216,7 @@ impl Door {
         let mut ok = Vec::new();
         OkPacket { status, ..OkPacket::default() }.write(capabilities, &mut ok);
         self.send(&ok).await?;
-        Ok(Entered { identity, lease, sharing, settings })
+        Ok(Entered { identity, lease, sharing, status, settings })
     }
 
     async fn encipher(self, tls: &ServerTls, member: &Member) -> Result<Self, Failure> {
@@ -263,6 +265,7 @@ impl Door {
 pub(crate) struct Changed {
     pub(crate) lease: Lease,
     pub(crate) sharing: Option<Sharing>,
+    pub(crate) status: Status,
     pub(crate) settings: Settings,
     /// The OK packet that is still to be sent.
     pub(crate) ok: Vec<u8>,
@@ -306,7 +309,7 @@ pub(crate) async fn change_user(
             packet::write(&mut ok, &mut seq, &payload);
             client.identity.charset = candidate.charset;
             client.identity.user = user;
-            Ok(Some(Changed { lease, sharing, settings: opened.settings, ok }))
+            Ok(Some(Changed { lease, sharing, status: opened.status, settings: opened.settings, ok }))
         }
         Err(failure) => {
             failure.log(0);

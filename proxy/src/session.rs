@@ -166,7 +166,7 @@ pub(crate) struct Session {
     /// The number of warnings to tell the client where the connection's own are another session's.
     told: Option<u16>,
     /// Another session's connection, while a KILL is on its way there.
-    aim: Option<Aim>,
+    aim: Option<(Aim, bool)>,
     /// The sequence id of the next packet to the client: 0 between commands, `None` inside a packet.
     next_seq: Option<u8>,
 }
@@ -180,12 +180,14 @@ pub(crate) struct Start {
     pub(crate) server: Lease,
     /// How the session shares connections; `None` where it keeps its own.
     pub(crate) sharing: Option<Sharing>,
+    /// Status flags at the end of the login.
+    pub(crate) status: Status,
     pub(crate) settings: backend::connection::Settings,
 }
 
 impl Session {
     pub(crate) fn new(start: Start) -> Self {
-        let Start { shared, member, client, server, sharing, settings } = start;
+        let Start { shared, member, client, server, sharing, status, settings } = start;
         let server = Server::new(server, sharing);
         let mut session = Self {
             translation: Translation::new(client.identity.capabilities, server.capabilities, &settings),
@@ -198,7 +200,7 @@ impl Session {
             out: Vec::new(),
             scratch: Vec::new(),
             watchdog: Watchdog::new(),
-            status: Status::AUTOCOMMIT,
+            status,
             statement_ends: None,
             chunk: SMALL,
             traces: Traces::default(),
@@ -279,8 +281,8 @@ impl Session {
             self.command(header).await?;
         }
         self.next_seq = Some(0);
-        // Who sends ahead is not done yet.
-        if self.client.input.is_empty() {
+        // Who has sent the next command already goes on with the same connection.
+        if !self.command_is_there() {
             self.release().await?;
         }
         self.member.idle();
@@ -288,6 +290,12 @@ impl Session {
             return Err(End::Drained);
         }
         Ok(())
+    }
+
+    /// Whether the client's next command is in hand, or its beginning if it is streamed.
+    fn command_is_there(&self) -> bool {
+        Header::parse(self.client.input.filled())
+            .is_some_and(|header| header.len > LOOKED_AT || self.client.input.len() >= HEADER + header.len)
     }
 
     /// Waits between commands: for the client, for the backend's closing, for the end of the proxy. Holds no buffer.

@@ -83,6 +83,10 @@ impl Shelf {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn has_room(&self) -> bool {
+        self.inner().slots < self.size
+    }
+
     /// A slot, if the pool has room for one more connection.
     pub(super) fn room(self: &Arc<Self>) -> Option<Slot> {
         self.take_room(&mut self.inner())
@@ -144,6 +148,10 @@ impl Shelf {
     /// Parks a connection, or hands it to the next who waits.
     pub(super) fn put(&self, parked: Parked) {
         let mut parked = parked;
+        if !parked.connection.is_quiet() {
+            // The server has closed it, or is about to.
+            return;
+        }
         loop {
             let waiter = {
                 let mut inner = self.inner();
@@ -179,7 +187,7 @@ fn grade(parked: &Parked, ask: &Ask<'_>) -> Option<u8> {
     if !(Arc::ptr_eq(&note.key, ask.key) || note.key == *ask.key) || !(here || parked.connection.can_move()) {
         return None;
     }
-    if note.session == ask.session {
+    if is_own(note, ask) {
         return Some(0);
     }
     if !reaches(&note.profile, ask.profile) {
@@ -193,6 +201,11 @@ fn grade(parked: &Parked, ask: &Ask<'_>) -> Option<u8> {
         (false, true) => 3,
         (false, false) => 4,
     })
+}
+
+/// Whether the session that asks has parked a connection itself, as the user who it is now.
+pub(super) fn is_own(note: &Note, ask: &Ask<'_>) -> bool {
+    note.session == ask.session && Arc::ptr_eq(&note.key, ask.key)
 }
 
 /// Whether a connection in one state can be brought to another, both being portable: a default schema cannot be taken away.

@@ -64,10 +64,14 @@ impl Session {
         let mut result = Err(Unusable::Broken);
         for _ in 0..TRIES {
             result = self.obtain(&mut sharing, traces).await;
-            if !matches!(result, Err(Unusable::Broken)) {
+            if result.is_ok() {
                 break;
             }
+            // Whatever connection it was, it is closed.
             sharing.lose();
+            if matches!(result, Err(Unusable::Refused(_))) {
+                break;
+            }
         }
         let refused = match result {
             Ok(lease) => {
@@ -139,14 +143,24 @@ impl Session {
         traces: Traces,
         lease: &mut Lease,
     ) -> Result<(), Unusable> {
-        if traces.reads.is_empty() {
+        if traces.reads.is_empty() && !traces.inserts {
             return Ok(());
         }
-        if traces.reads.contains(Soft::INSERT_ID) {
+        if traces.reads.contains(Soft::INSERT_ID) || traces.inserts {
             sharing.wants_counts |= traces.reads.contains(Soft::COUNTS);
-            if let Some(id) = known_insert_id(sharing).await?
-                && sharing.here != Some(id)
-            {
+            if sharing.lost_id && traces.reads.contains(Soft::INSERT_ID) {
+                // The connection may say 0 because nothing came in the place of what was lost.
+                sharing.save(lease).await?;
+            }
+            sharing.learn_insert_id().await;
+            let id = match sharing.insert_id {
+                InsertId::Known(id) => Some(id),
+                InsertId::Lost if traces.reads.contains(Soft::INSERT_ID) => return Err(lost_state().into()),
+                // Whether the statement sets it can still be seen.
+                InsertId::Lost => Some(0),
+                InsertId::Held | InsertId::Gone(_) => None,
+            };
+            if let Some(id) = id.filter(|id| sharing.here != Some(*id)) {
                 // Setting it ends what else is there.
                 sharing.save(lease).await?;
                 run(lease, &format!("SET SESSION last_insert_id={id}")).await?;
@@ -235,18 +249,4 @@ async fn run(lease: &mut Lease, text: &str) -> Result<(), Unusable> {
     send_queries(lease, &[text]).await?;
     first_row(lease).await?;
     Ok(())
-}
-
-/// The id of the last insert; `None` where the connection that is held knows it.
-async fn known_insert_id(sharing: &mut Sharing) -> Result<Option<u64>, SqlError> {
-    let id = match &sharing.insert_id {
-        InsertId::Known(id) => *id,
-        InsertId::Held => return Ok(None),
-        InsertId::Gone(legacy) => {
-            legacy.wait().await.and_then(|saved| saved.insert_id).ok_or_else(lost_state)?
-        }
-        InsertId::Lost => return Err(lost_state()),
-    };
-    sharing.insert_id = InsertId::Known(id);
-    Ok(Some(id))
 }

@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use backend::catalog::Ddl;
 use router::plan::Plan;
-use sql::traces::{Changes, List, Soft};
+use sql::traces::{Changes, List, Pin};
 use sql::{Marks, Traces, Verb};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, code};
 
 use super::kill;
+use super::patch;
 use super::relay::Answer;
 use super::view::Certainty;
 use super::{End, PreparedStatement, Session};
@@ -55,6 +56,7 @@ impl Session {
         let started = Instant::now();
         self.patch = None;
         self.told = None;
+        self.aim = None;
         let extent = HEADER + header.len;
         // The buffer leaves the session while it is looked at, so that the bytes can be borrowed and sent as they are.
         let mut input = std::mem::take(&mut self.client.input);
@@ -63,11 +65,20 @@ impl Session {
         let next = self.dispatch(header, bytes, payload).await;
         input.consume(extent);
         self.client.input = input;
-        let Next::Relay { expect, counted, rewritten } = next? else { return Ok(()) };
+        let Next::Relay { expect, counted, rewritten } = next? else {
+            self.aim = None;
+            return Ok(());
+        };
         // Declared before the relay: the catalog is in doubt until the answer has come, or the session is lost.
         let _ddl = counted.as_ref().and_then(|planned| self.doubt_catalog(planned));
         let answer = self.relay(expect).await?;
-        self.note(&answer);
+        self.note(expect, &answer);
+        if let Some((aim, true)) = &self.aim
+            && !answer.error
+        {
+            // It may have let go of the connection that the server closes now.
+            self.shared.kill(aim.session());
+        }
         self.aim = None;
         let run = Run { expect, counted, rewritten, started, received: extent };
         self.settle(run, answer);
@@ -87,6 +98,9 @@ impl Session {
                 let traces = counted.as_ref().map_or(Traces::unknown(), |planned| planned.traces());
                 if let Some(error) = self.attach(traces).await? {
                     return self.refuse(header, &error).await;
+                }
+                if self.patch.is_some() {
+                    return self.refuse(header, &patch::lost_state()).await;
                 }
                 self.send_server(bytes).await?;
                 Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
@@ -298,19 +312,15 @@ impl Session {
 }
 
 /// What a command without a text may leave behind.
-const fn traces(command: &Command<'_>) -> Traces {
-    let mut traces = Traces::unknown();
+fn traces(command: &Command<'_>) -> Traces {
+    let quiet = Traces { list: List::Quiet, ..Traces::default() };
     match command {
-        Command::InitDb(_) => traces.changes = Changes::SCHEMA,
-        Command::Ping | Command::Statistics | Command::Debug | Command::FieldList { .. } => {}
-        Command::StmtFetch { .. } | Command::StmtReset(_) | Command::StmtSendLongData { .. } => {}
-        _ => return traces,
+        Command::InitDb(_) => Traces { changes: Changes::SCHEMA, ..quiet },
+        Command::Ping | Command::Statistics | Command::Debug | Command::FieldList { .. } => quiet,
+        Command::StmtFetch { .. } | Command::StmtReset(_) | Command::StmtSendLongData { .. } => quiet,
+        Command::SetOption(_) => Traces { pin: Some(Pin::Option), ..quiet },
+        _ => Traces::unknown(),
     }
-    traces.pin = None;
-    traces.list = List::Quiet;
-    traces.reads = Soft::empty();
-    traces.sets = Soft::empty();
-    traces
 }
 
 const fn activity(command: &Command<'_>) -> Activity {

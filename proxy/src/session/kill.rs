@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sql::digest::LiteralKind;
+use sql::traces::Pin;
 use sql::{Keyword, Scanner, Traces};
 use wire::follow::Expect;
 use wire::packet::{self, Header};
@@ -55,12 +56,19 @@ impl Session {
             .units
             .get(scan.slots.first().map_or(0, |slot| slot.unit as usize))
             .map_or(0, |unit| unit.start);
-        let target = id.and_then(|id| self.target(id));
+        // A connection first: who waits for one must not keep the target from letting go of its own.
+        let mut traces = planned.as_ref().map_or(Traces::unknown(), |planned| planned.traces());
+        if let Some(error) = self.attach(traces).await? {
+            return self.refuse(header, &error).await;
+        }
+        if id.is_some_and(|id| id == self.member.id() || id == self.server.thread_id()) {
+            // What is about to be closed is not shared.
+            traces.pin = Some(Pin::NotUnderstood);
+            self.traces = traces;
+        }
+        let target = id.and_then(|id| self.target(id, !query));
         if let Some(Target::Idle(session)) = &target {
             return self.kill_idle(header, session, query).await;
-        }
-        if let Some(error) = self.attach(Traces::default()).await? {
-            return self.refuse(header, &error).await;
         }
         match target {
             Some(Target::Thread(thread)) => {
@@ -75,14 +83,19 @@ impl Session {
 
     /// COM_PROCESS_KILL.
     pub(super) async fn process_kill(&mut self, header: Header, id: u32) -> Result<Next, End> {
-        let id = match self.target(id) {
+        let mut traces = Traces::default();
+        if let Some(error) = self.attach(traces).await? {
+            return self.refuse(header, &error).await;
+        }
+        if id == self.member.id() || id == self.server.thread_id() {
+            traces.pin = Some(Pin::NotUnderstood);
+            self.traces = traces;
+        }
+        let id = match self.target(id, true) {
             None => id,
             Some(Target::Thread(thread)) => thread,
             Some(Target::Idle(session)) => return self.kill_idle(header, &session, false).await,
         };
-        if let Some(error) = self.attach(Traces::default()).await? {
-            return self.refuse(header, &error).await;
-        }
         let mut bytes = Vec::new();
         let mut seq = header.seq;
         packet::build(&mut bytes, &mut seq, |out| {
@@ -92,15 +105,15 @@ impl Session {
         Ok(Next::Relay { expect: Expect::Simple, counted: None, rewritten: false })
     }
 
-    /// Aims at a session of this proxy, until the answer has come.
-    fn target(&mut self, id: u32) -> Option<Target> {
+    /// Aims at a session of this proxy, until the answer has come; at the `whole` of it, or at what it runs.
+    fn target(&mut self, id: u32, whole: bool) -> Option<Target> {
         let session = self.shared.stats.sessions.get(id)?;
         let aim = Aim::at(&session);
         Some(match session.thread(&aim) {
             0 => Target::Idle(session),
             thread => {
                 // One's own connection is not let go of before the answer anyway.
-                self.aim = (id != self.member.id()).then_some(aim);
+                self.aim = (id != self.member.id()).then_some((aim, whole));
                 Target::Thread(thread)
             }
         })

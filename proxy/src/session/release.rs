@@ -5,6 +5,7 @@ use backend::profile::Profile;
 use sql::Product;
 use sql::traces::{Changes, List, Pin, Soft};
 use wire::Status;
+use wire::follow::Expect;
 
 use super::relay::Answer;
 use super::server::{Counts, Found, InsertId, Parked, Warnings};
@@ -19,7 +20,7 @@ const NOBODY: u32 = 0;
 
 impl Session {
     /// Notes what the statement left on the connection, by its form and by what the server said.
-    pub(super) fn note(&mut self, answer: &Answer) {
+    pub(super) fn note(&mut self, expect: Expect, answer: &Answer) {
         let Some(sharing) = &mut self.server.sharing else { return };
         let traces = self.traces;
         let refused = answer.code == Some(PARSE_ERROR);
@@ -39,7 +40,7 @@ impl Session {
             sharing.profile = None;
         }
         // A statement that fails may have set it before.
-        let failed = answer.error && traces.reads.contains(Soft::INSERT_ID);
+        let failed = answer.error && traces.inserts;
         if answer.insert_id || traces.sets.contains(Soft::INSERT_ID) || failed {
             sharing.insert_id = InsertId::Held;
             sharing.here = None;
@@ -73,7 +74,12 @@ impl Session {
             sharing.warning_count = if none { count } else { sharing.warning_count };
         }
         sharing.wants_counts |= (traces.reads | traces.sets).contains(Soft::COUNTS);
-        sharing.counts = Counts { rows: answer.row_count, found: Found::Held };
+        // Commands that run nothing leave FOUND_ROWS() as it is.
+        match expect {
+            Expect::Prepare => {}
+            _ if traces.list == List::Quiet => sharing.counts.rows = answer.row_count,
+            _ => sharing.counts = Counts { rows: answer.row_count, found: Found::Held },
+        }
     }
 
     /// Parks the connection if nothing speaks against it.
@@ -81,6 +87,9 @@ impl Session {
         let (Some(sharing), Some(lease)) = (&mut self.server.sharing, &mut self.server.link) else {
             return Ok(());
         };
+        if self.member.is_killed() {
+            return Err(End::Killed);
+        }
         if sharing.pin.is_some() || !self.prepared.is_empty() {
             lease.keep();
             self.member.set_pin(sharing.pin.map_or("a prepared statement", Pin::text));
@@ -99,11 +108,18 @@ impl Session {
                 Some(profile) => sharing.profile = Some(self.shared.home().pool.profile(profile)),
                 None => {
                     sharing.pin = Some(Pin::Variable);
+                    lease.keep();
+                    self.member.set_pin(Pin::Variable.text());
                     return Ok(());
                 }
             }
         }
         let Some(profile) = sharing.profile.clone() else { return Ok(()) };
+        if !self.shared.home().pool.has_room_for(lease) {
+            // It is about to be closed.
+            sharing.save(lease).await?;
+            overwritten = true;
+        }
         let held = sharing.held();
         let legacy = (!held.is_empty()).then(|| Legacy::new(held));
         let counts = matches!(sharing.counts.found, Found::Held);
@@ -122,6 +138,9 @@ impl Session {
         };
         // A KILL that is on its way to this connection must not meet somebody else's statement.
         self.member.leave_thread().await;
+        if self.member.is_killed() {
+            return Err(End::Killed);
+        }
         if let Some(mut lease) = self.server.link.take() {
             lease.input.release();
             self.shared.home().pool.park(lease, note);

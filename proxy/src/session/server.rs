@@ -66,6 +66,8 @@ pub(crate) struct Sharing {
     pub(super) pin: Option<Pin>,
     /// Its `LAST_INSERT_ID()`.
     pub(super) insert_id: InsertId,
+    /// It was lost at some time, so that a connection's 0 means nothing.
+    pub(super) lost_id: bool,
     /// Its list of warnings and errors.
     pub(super) warnings: Warnings,
     /// How many there are.
@@ -148,6 +150,7 @@ impl Sharing {
             profile,
             pin: None,
             insert_id: InsertId::Known(0),
+            lost_id: false,
             warnings: Warnings::None,
             warning_count: 0,
             counts: Counts { rows: 0, found: Found::Known(0) },
@@ -160,7 +163,11 @@ impl Sharing {
     /// The session's connection was reset: what it had set is gone, and why it was pinned too.
     pub(super) fn reset(&mut self) {
         self.profile = None;
-        self.pin = None;
+        // A role and the option survive a reset on some servers.
+        if !matches!(self.pin, Some(Pin::Account | Pin::Option | Pin::Reset)) {
+            self.pin = None;
+        }
+        self.lost_id = false;
         self.insert_id = InsertId::Known(0);
         self.warnings = Warnings::None;
         self.warning_count = 0;
@@ -203,13 +210,32 @@ impl Sharing {
         if !held.is_empty() {
             let saved = Saved::read(connection, held).await?;
             if matches!(self.insert_id, InsertId::Held) {
-                self.insert_id = saved.insert_id.map_or(InsertId::Lost, InsertId::Known);
+                self.insert_id = self.settled(saved.insert_id);
                 self.here = saved.insert_id;
             }
             self.part_with(Some(&Legacy::saved(saved)));
         }
         self.part_with(None);
         Ok(())
+    }
+
+    /// What a connection said the id of the last insert is.
+    fn settled(&self, id: Option<u64>) -> InsertId {
+        match id {
+            // The session's own was lost before, and nothing came in its place.
+            Some(0) if self.lost_id => InsertId::Lost,
+            Some(id) => InsertId::Known(id),
+            None => InsertId::Lost,
+        }
+    }
+
+    /// Learns the id of the last insert from whoever saved it.
+    pub(super) async fn learn_insert_id(&mut self) {
+        if let InsertId::Gone(legacy) = &self.insert_id {
+            let saved = legacy.clone().wait().await;
+            self.insert_id = self.settled(saved.and_then(|saved| saved.insert_id));
+        }
+        self.lost_id |= matches!(self.insert_id, InsertId::Lost);
     }
 
     /// The connection broke with whatever was on it.

@@ -59,7 +59,7 @@ impl Session {
     /// COM_CHANGE_USER: the client logs in again, and so does the proxy, on a new connection.
     pub(super) async fn change_user(&mut self, header: Header, payload: &[u8]) -> Result<Next, End> {
         let changed = login::change_user(&self.shared, &mut self.client, header, payload).await?;
-        let Some(login::Changed { lease, sharing, settings, ok }) = changed else {
+        let Some(login::Changed { lease, sharing, status, settings, ok }) = changed else {
             return Ok(Next::Answered);
         };
         let old = std::mem::replace(&mut self.server, Server::new(lease, sharing));
@@ -67,6 +67,7 @@ impl Session {
             lease.give_back().await;
         }
         self.prepared.clear();
+        self.status = status;
         self.translation =
             Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
         self.view = View::new(

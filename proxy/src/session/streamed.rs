@@ -41,7 +41,7 @@ impl Session {
         }
         self.view.shadow();
         let answer = self.relay(expect).await?;
-        self.note(&answer);
+        self.note(expect, &answer);
         let totals = &self.shared.stats.totals;
         totals.query(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX), answer.error);
         totals.add(Counter::BytesOut, answer.bytes);

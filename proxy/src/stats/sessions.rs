@@ -316,6 +316,11 @@ impl Aim {
         info.aims.fetch_add(1, SeqCst);
         Self(Arc::clone(info))
     }
+
+    /// The session.
+    pub(crate) fn session(&self) -> &SessionInfo {
+        &self.0
+    }
 }
 
 impl Drop for Aim {

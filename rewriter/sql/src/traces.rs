@@ -5,6 +5,7 @@
 //! the authority, because the servers are silent on a dozen forms (MariaDB 10.11 and MySQL 9.7, tried):
 //! `SELECT … INTO @a`, `GET_LOCK`, `HANDLER … OPEN`, `CREATE TEMPORARY TABLE … SELECT`, and more.
 
+mod functions;
 mod set;
 
 use bitflags::bitflags;
@@ -79,6 +80,8 @@ pub enum Pin {
     Account,
     /// The server reported a change that the statement's form does not explain.
     Reported,
+    /// COM_SET_OPTION.
+    Option,
     /// It was reset, and what the server's `init_connect` had set was not set again.
     Reset,
 }
@@ -112,6 +115,7 @@ impl Pin {
             Self::Xa => "XA",
             Self::NextTransaction => "SET TRANSACTION",
             Self::Account => "a role or password",
+            Self::Option => "COM_SET_OPTION",
             Self::Reset => "a reset that is unlike a new login",
             Self::Reported => "a change that the server reported",
         }
@@ -123,10 +127,13 @@ impl Pin {
 pub struct Traces {
     /// The session keeps its connection from here on.
     pub pin: Option<Pin>,
-    /// Read by the statement, or set by it in a way that is compared with what was there.
+    /// Read by the statement.
     pub reads: Soft,
     /// Set by it in a way that its answer does not tell.
     pub sets: Soft,
+    /// It may set the id of the last insert or leave it, which its answer does not tell: an id that it gives itself is reported
+    /// like one that was generated.
+    pub inserts: bool,
     /// Changed by it.
     pub changes: Changes,
     /// What becomes of the list of warnings, where it adds none.
@@ -159,7 +166,8 @@ impl Traces {
 
     const fn pinned(pin: Pin, reads: Soft) -> Self {
         let (sets, changes) = (reads, Changes::empty());
-        Self { pin: Some(pin), reads, sets, changes, list: List::Unsure }
+        let inserts = reads.contains(Soft::INSERT_ID);
+        Self { pin: Some(pin), reads, sets, inserts, changes, list: List::Unsure }
     }
 
     /// Judges a scanned text.
@@ -194,7 +202,8 @@ impl<'a> Walk<'a> {
         }
         let mut traces = Traces::default();
         match self.verb {
-            Verb::Select | Verb::Values | Verb::Table | Verb::Explain | Verb::Do => {
+            // KILL takes an expression.
+            Verb::Select | Verb::Values | Verb::Table | Verb::Explain | Verb::Do | Verb::Kill => {
                 if self.marks.contains(Marks::INTO) && self.verb != Verb::Explain {
                     return Err(Pin::UserVariable);
                 }
@@ -215,15 +224,20 @@ impl<'a> Walk<'a> {
             },
             Verb::Empty
             | Verb::Begin
-            | Verb::Commit
-            | Verb::Rollback
             | Verb::Savepoint
             | Verb::RollbackTo
             | Verb::Release
             | Verb::Unlock
-            | Verb::Kill
-            | Verb::Account
             | Verb::Shuntyard => {}
+            // COMMIT RELEASE: the server closes the connection, which must not be anybody else's by then.
+            Verb::Commit | Verb::Rollback if self.units.iter().any(|unit| unit.is(K::Release)) => {
+                return Err(Pin::NotUnderstood);
+            }
+            Verb::Commit | Verb::Rollback => {}
+            Verb::Account if self.units.iter().any(|unit| unit.is(K::Temporary)) => {
+                return Err(Pin::TemporaryTable);
+            }
+            Verb::Account => {}
             Verb::Lock => return Err(Pin::TableLock),
             Verb::Handler => return Err(Pin::Handler),
             Verb::Prepare | Verb::Execute | Verb::Deallocate => return Err(Pin::TextPrepare),
@@ -234,11 +248,20 @@ impl<'a> Walk<'a> {
         if self.marks.contains(Marks::CALC_FOUND_ROWS) {
             traces.sets |= Soft::COUNTS;
         }
-        if matches!(self.verb, Verb::Insert | Verb::Replace | Verb::Load)
-            || traces.sets.contains(Soft::INSERT_ID)
-        {
-            traces.reads |= Soft::INSERT_ID;
+        let inserts = |unit: &Unit| unit.is(K::Insert) || unit.is(K::Replace);
+        match self.verb {
+            Verb::Insert | Verb::Replace | Verb::Load => {
+                traces.inserts = true;
+                // What ends rows carries no id.
+                if self.units.iter().any(|unit| unit.is(K::Returning)) {
+                    traces.sets |= Soft::INSERT_ID;
+                }
+            }
+            // ANALYZE INSERT inserts.
+            Verb::Explain if self.units.iter().any(inserts) => traces.sets |= Soft::INSERT_ID,
+            _ => {}
         }
+        traces.inserts |= traces.sets.contains(Soft::INSERT_ID);
         traces.list = self.list();
         Ok(traces)
     }
@@ -315,7 +338,9 @@ impl<'a> Walk<'a> {
         if self.units.iter().take(4).any(|unit| unit.is(K::Database) || unit.is(K::Schema)) {
             traces.changes |= Changes::SCHEMA;
         }
-        if self.units.iter().any(|unit| unit.is(K::Select)) { self.expressions(traces) } else { Ok(()) }
+        // Values also stand in the bounds of partitions, where names of keys look like functions: the safe side.
+        let evaluates = |unit: &Unit| unit.is(K::Select) || unit.is(K::Values);
+        if self.units.iter().any(evaluates) { self.expressions(traces) } else { Ok(()) }
     }
 
     /// User variables, functions, and system variables, anywhere in the text.
@@ -331,6 +356,8 @@ impl<'a> Walk<'a> {
         for (at, unit) in units.iter().enumerate() {
             match unit.kind {
                 UnitKind::SysVar => read_variable(self.bytes(unit), traces)?,
+                // The optimizer sets the variable, and sets it back, which is not the same for all of them.
+                UnitKind::Hint if contains(self.bytes(unit), b"set_var") => return Err(Pin::Variable),
                 UnitKind::Word | UnitKind::QuotedIdent | UnitKind::Keyword(_) => {
                     let sequence = !matches!(unit.kind, UnitKind::QuotedIdent)
                         && is(&["NEXTVAL", "CURRVAL", "LASTVAL", "SETVAL"])(self.bytes(unit));
@@ -345,6 +372,10 @@ impl<'a> Walk<'a> {
                     if called && Some(unit.start) != target && !self.is_syntax(unit, before, first) {
                         let qualified = before.is_some_and(|before| before.is_punct(b'.'));
                         let empty = first.is_some_and(|first| first.is_punct(b')'));
+                        let gap = units.get(at + 1).is_some_and(|next| next.start != unit.end);
+                        if gap && is(functions::ADJACENT)(self.bytes(unit)) {
+                            return Err(Pin::UnknownFunction);
+                        }
                         self.call(unit, qualified, empty, traces)?;
                     }
                 }
@@ -385,7 +416,7 @@ impl<'a> Walk<'a> {
             "CONNECTION_ID" | "PS_CURRENT_THREAD_ID" | "PS_THREAD_ID" => return Err(Pin::ConnectionId),
             "GET_LOCK" | "RELEASE_LOCK" | "RELEASE_ALL_LOCKS" | "IS_USED_LOCK" => return Err(Pin::UserLock),
             name => {
-                if purity(name, usize::from(!empty)) == Purity::Unknown {
+                if functions::may_be_stored(name) || purity(name, usize::from(!empty)) == Purity::Unknown {
                     return Err(Pin::UnknownFunction);
                 }
             }
@@ -424,6 +455,12 @@ fn modifier(unit: &Unit) -> bool {
 fn read_variable(bytes: &[u8], traces: &mut Traces) -> Result<(), Pin> {
     let (_, name) = set::scoped(bytes);
     match name.to_ascii_lowercase().as_slice() {
+        // The name is quoted, or stands behind a gap.
+        name if name.contains(&b'`')
+            || matches!(name, b"session" | b"local" | b"global" | b"persist" | b"persist_only") =>
+        {
+            return Err(Pin::Variable);
+        }
         b"last_insert_id" | b"identity" => traces.reads |= Soft::INSERT_ID,
         b"warning_count" | b"error_count" => traces.reads |= Soft::DIAGNOSTICS,
         b"pseudo_thread_id" => return Err(Pin::ConnectionId),
@@ -431,6 +468,11 @@ fn read_variable(bytes: &[u8], traces: &mut Traces) -> Result<(), Pin> {
         _ => {}
     }
     Ok(())
+}
+
+/// Whether a text holds a word of lower case, in any case.
+fn contains(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
 /// Whether a word is one of these, in any case.

@@ -93,3 +93,63 @@ async fn many_clients_over_two_connections() {
         .unwrap();
     assert!(open <= 2, "{open} connections");
 }
+
+/// A shared connection that dies takes the last insert's id along, and nothing else: the session goes on.
+#[tokio::test]
+async fn a_shared_connection_that_dies_ends_no_session() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 1}")
+        .start();
+    let mut straight = server.server().connect().await;
+    straight.query_drop("CREATE DATABASE IF NOT EXISTS dying").await.unwrap();
+    straight
+        .query_drop("CREATE OR REPLACE TABLE dying.t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)")
+        .await
+        .unwrap();
+    let mut conn = proxy.server().connect().await;
+    conn.query_drop("INSERT INTO dying.t (v) VALUES (1)").await.unwrap();
+    let thread: u64 = straight
+        .query_first("SELECT ID FROM information_schema.PROCESSLIST WHERE USER = 'app' AND COMMAND = 'Sleep' AND ID <> CONNECTION_ID() ORDER BY ID DESC LIMIT 1")
+        .await
+        .unwrap()
+        .unwrap();
+    straight.query_drop(format!("KILL {thread}")).await.unwrap();
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let lost = conn.query_first::<u64, _>("SELECT LAST_INSERT_ID()").await.unwrap_err().to_string();
+    assert!(lost.contains("1105"), "{lost}");
+    assert_eq!(conn.query_first::<u8, _>("SELECT 5").await.unwrap(), Some(5));
+    conn.query_drop("INSERT INTO dying.t (id, v) VALUES (1000, 2)").await.unwrap();
+    assert!(
+        conn.query_first::<u64, _>("SELECT LAST_INSERT_ID()").await.is_err(),
+        "an id of its own sets nothing"
+    );
+    conn.query_drop("INSERT INTO dying.t (v) VALUES (3)").await.unwrap();
+    assert_eq!(conn.query_first::<u64, _>("SELECT LAST_INSERT_ID()").await.unwrap(), Some(1001));
+}
+
+/// A session that logs in anew has no claim on what it parked as somebody else, or with another schema.
+#[tokio::test]
+async fn a_changed_user_starts_anew() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 2}")
+        .start();
+    let mut conn = proxy.server().connect().await;
+    conn.query_drop("CREATE DATABASE IF NOT EXISTS one").await.unwrap();
+    conn.query_drop("CREATE DATABASE IF NOT EXISTS two").await.unwrap();
+    conn.query_drop("USE one").await.unwrap();
+    conn.query_drop("SET sql_mode = ''").await.unwrap();
+    let options = mysql_async::ChangeUserOpts::default().with_db_name(Some("two".to_owned()));
+    conn.change_user(options).await.unwrap();
+    let mut other = proxy.server().connect().await;
+    for _ in 0..4 {
+        other.query_drop("SELECT 1").await.unwrap();
+        let (schema, mode): (String, String) =
+            conn.query_first("SELECT DATABASE(), @@sql_mode").await.unwrap().unwrap();
+        assert_eq!(schema, "two");
+        assert_ne!(mode, "");
+    }
+}

@@ -98,6 +98,20 @@ fn what_the_servers_are_silent_about_keeps_the_connection() {
         ("SELECT /*! 1 */", Pin::NotUnderstood),
         ("SET STATEMENT sort_buffer_size = 1 FOR SELECT 1", Pin::NotUnderstood),
         ("GET DIAGNOSTICS @a = NUMBER", Pin::NotUnderstood),
+        ("KILL QUERY GET_LOCK('x', 0)", Pin::UserLock),
+        ("KILL (@a := 5)", Pin::UserVariable),
+        ("CREATE TABLE t VALUES ROW(GET_LOCK('x', 0))", Pin::UserLock),
+        ("CREATE TABLE schema VALUES ROW(@a := 1)", Pin::UserVariable),
+        ("SELECT @@`last_insert_id`", Pin::Variable),
+        ("SELECT @@session.`identity`", Pin::Variable),
+        ("SELECT @@session .last_insert_id", Pin::Variable),
+        ("SELECT st_anything(1)", Pin::UnknownFunction),
+        ("SELECT NVL(1, 2)", Pin::UnknownFunction),
+        ("SELECT COUNT (1)", Pin::UnknownFunction),
+        ("COMMIT RELEASE", Pin::NotUnderstood),
+        ("ROLLBACK AND NO CHAIN RELEASE", Pin::NotUnderstood),
+        ("CREATE TEMPORARY SEQUENCE user", Pin::TemporaryTable),
+        ("SELECT /*+ SET_VAR(timestamp=1) */ 1", Pin::Variable),
         ("SELECT 'unclosed", Pin::NotUnderstood),
     ] {
         assert_eq!(traces(text).pin, Some(pin), "{text}");
@@ -146,18 +160,25 @@ fn soft_state_is_known_by_who_reads_it() {
         ("SHOW COUNT(*) ERRORS", Soft::DIAGNOSTICS),
         ("SELECT @@warning_count", Soft::DIAGNOSTICS),
     ] {
-        assert_eq!(traces(text), Traces { reads, ..Traces::default() }, "{text}");
+        assert_eq!(
+            Traces { inserts: false, ..traces(text) },
+            Traces { reads, ..Traces::default() },
+            "{text}"
+        );
     }
     for text in [
         "INSERT INTO t (a, b) VALUES (1, 'x'), (2, NOW())",
         "INSERT IGNORE INTO db.t (a) SELECT a FROM u ON DUPLICATE KEY UPDATE a = VALUES(a)",
         "REPLACE t (a) VALUES (1)",
     ] {
-        assert_eq!(traces(text), Traces { reads: Soft::INSERT_ID, ..Traces::default() }, "{text}");
+        assert_eq!(traces(text), Traces { inserts: true, ..Traces::default() }, "{text}");
     }
     let sets = Soft::INSERT_ID;
     let text = "UPDATE s SET id = LAST_INSERT_ID(id + 1)";
-    assert_eq!(traces(text), Traces { sets, reads: sets, ..Traces::default() });
+    assert_eq!(traces(text), Traces { sets, inserts: true, ..Traces::default() });
+    for text in ["INSERT INTO t (a) VALUES (1) RETURNING id", "ANALYZE INSERT INTO t VALUES (1)"] {
+        assert_eq!(traces(text), Traces { sets, inserts: true, ..Traces::default() }, "{text}");
+    }
     let sets = Soft::COUNTS;
     assert_eq!(traces("SELECT SQL_CALC_FOUND_ROWS a FROM t LIMIT 1"), Traces { sets, ..Traces::default() });
 }

@@ -24,6 +24,8 @@ pub(crate) enum Place {
     Shuntyard,
     /// The same proxy once more: what differs from the line above is noise.
     ShuntyardAgain,
+    /// A proxy whose sessions share connections (`pooling: transaction`).
+    ShuntyardPooled,
     /// A bare relay on one current-thread runtime for each core.
     BareCurrentThread,
     /// A bare relay on the multi-thread runtime.
@@ -32,8 +34,8 @@ pub(crate) enum Place {
 
 impl Place {
     /// What the proxy is compared with.
-    pub(crate) const RIVALS: [Place; 4] =
-        [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain];
+    pub(crate) const RIVALS: [Place; 5] =
+        [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain, Place::ShuntyardPooled];
     /// Tokio's runtimes compared, with the rival beside them.
     pub(crate) const RUNTIMES: [Place; 3] =
         [Place::HaProxy, Place::BareCurrentThread, Place::BareMultiThread];
@@ -45,6 +47,7 @@ impl Place {
             Place::HaProxy => "HAProxy",
             Place::Shuntyard => "Shuntyard",
             Place::ShuntyardAgain => "Shuntyard again",
+            Place::ShuntyardPooled => "Shuntyard, pooled",
             Place::BareCurrentThread => "bare relay, current-thread",
             Place::BareMultiThread => "bare relay, multi-thread",
         }
@@ -57,6 +60,7 @@ pub(crate) struct Places {
     haproxy: Process,
     haproxy_port: u16,
     shuntyard: Proxy,
+    pooled: Proxy,
     current_thread: Bare,
     multi_thread: Bare,
     _dir: TempDir,
@@ -97,9 +101,19 @@ impl Places {
         let mut haproxy = Process::spawn("haproxy", &mut command, &dir.path().join("haproxy.log"));
         haproxy.until(Duration::from_secs(10), |_| raw::greets(port).then_some(()));
         let shuntyard = Setup::mariadb(server).start();
+        let pooled = Setup::mariadb(server).line("pooling: transaction").start();
         let current_thread = Bare::start(Runtime::CurrentThread, server, dir.path());
         let multi_thread = Bare::start(Runtime::MultiThread, server, dir.path());
-        Places { server, haproxy, haproxy_port: port, shuntyard, current_thread, multi_thread, _dir: dir }
+        Places {
+            server,
+            haproxy,
+            haproxy_port: port,
+            shuntyard,
+            pooled,
+            current_thread,
+            multi_thread,
+            _dir: dir,
+        }
     }
 
     /// The port that a place listens on.
@@ -108,6 +122,7 @@ impl Places {
             Place::Direct => self.server,
             Place::HaProxy => self.haproxy_port,
             Place::Shuntyard | Place::ShuntyardAgain => self.shuntyard.port,
+            Place::ShuntyardPooled => self.pooled.port,
             Place::BareCurrentThread => self.current_thread.port,
             Place::BareMultiThread => self.multi_thread.port,
         }
@@ -119,6 +134,7 @@ impl Places {
             Place::Direct => None,
             Place::HaProxy => Some(self.haproxy.pid()),
             Place::Shuntyard | Place::ShuntyardAgain => Some(self.shuntyard.process.pid()),
+            Place::ShuntyardPooled => Some(self.pooled.process.pid()),
             Place::BareCurrentThread => Some(self.current_thread.process.pid()),
             Place::BareMultiThread => Some(self.multi_thread.process.pid()),
         }

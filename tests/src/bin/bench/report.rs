@@ -121,6 +121,7 @@ pub(crate) fn relay(all: &[Series]) -> String {
     let all: Vec<&Series> = all.iter().collect();
     let pairs = [
         ("Shuntyard / HAProxy", Place::Shuntyard, Place::HaProxy),
+        ("pooled / HAProxy", Place::ShuntyardPooled, Place::HaProxy),
         ("Shuntyard / direct", Place::Shuntyard, Place::Direct),
         ("HAProxy / direct", Place::HaProxy, Place::Direct),
         ("again / Shuntyard", Place::ShuntyardAgain, Place::Shuntyard),
@@ -129,7 +130,7 @@ pub(crate) fn relay(all: &[Series]) -> String {
         "## Relay\n\n{}\nMedians over the rounds. p99 is sysbench's, of a whole transaction. The ratios of queries/s below are \
          taken round by round; in brackets the interval of order statistics that holds the true median with the \
          probability given. *Again* is the same proxy measured twice in each round: how far its ratio is from 1 is the \
-         noise.\n\n{}\n",
+         noise. *Pooled* is a proxy with `pooling: transaction`.\n\n{}\n",
         costs(&all),
         ratios(&all, &pairs)
     )

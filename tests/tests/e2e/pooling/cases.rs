@@ -294,6 +294,44 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "an insert that answers with rows",
+        &[
+            "A: INSERT INTO t0 (v) VALUES (1) RETURNING id",
+            "B: SELECT LAST_INSERT_ID()",
+            "A: SELECT LAST_INSERT_ID()",
+            "B: INSERT INTO t1 (v) VALUES (1), (2), (3)",
+            "A: REPLACE INTO t0 (v) VALUES (1) RETURNING id, v",
+            "B: SELECT LAST_INSERT_ID()",
+            "A: SELECT LAST_INSERT_ID()",
+        ],
+    ),
+    (
+        "settings that stand in the way of asking for settings",
+        &[
+            "A: SET sql_select_limit = 1",
+            "B: SHOW TABLES",
+            "A: SHOW TABLES",
+            "C: SET sql_select_limit = 0",
+            "B: SELECT 1",
+            "C: SELECT 1",
+            "C: SELECT DATABASE()",
+            "B: SELECT DATABASE()",
+            "A: SET sql_select_limit = DEFAULT",
+            "B: SELECT 1",
+            "A: SHOW TABLES",
+        ],
+    ),
+    (
+        "system variables in odd spellings",
+        &[
+            "A: INSERT INTO t0 (v) VALUES (1)",
+            "B: SELECT @@`last_insert_id`",
+            "A: SELECT @@`last_insert_id`",
+            "C: SELECT @@session.`identity`",
+            "A: SELECT @@session.`identity`",
+        ],
+    ),
+    (
         "odd texts",
         &[
             "A:",
