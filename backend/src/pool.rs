@@ -234,7 +234,7 @@ impl Pool {
     /// Whether a connection would be kept if it were parked now.
     #[must_use]
     pub fn has_room_for(&self, lease: &Lease) -> bool {
-        lease.slot.is_some() || self.shelf.has_room()
+        lease.is_shared() || self.shelf.has_room()
     }
 
     /// Brings a connection back for others to use: no statement runs on it, no byte of an answer is unread, no transaction is
@@ -277,6 +277,12 @@ impl Lease {
     /// From now on the connection is the session's own, and another one takes its place in the pool.
     pub fn keep(&mut self) {
         self.slot = None;
+    }
+
+    /// Whether it is counted against the pool's size.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.slot.is_some()
     }
 
     /// A connection that was opened in room that the pool had.

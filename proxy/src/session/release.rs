@@ -67,7 +67,7 @@ impl Session {
             (List::Kept | List::Unsure | List::Quiet, warnings) => warnings,
         };
         if keeps == List::Quiet {
-            sharing.warning_count += u16::from(answer.error);
+            sharing.warning_count = sharing.warning_count.saturating_add(u16::from(answer.error));
         } else if keeps != List::Asked {
             let count = answer.warnings.max(u16::from(answer.error));
             let none = matches!(sharing.warnings, Warnings::None) || count > 0;
@@ -115,6 +115,10 @@ impl Session {
             }
         }
         let Some(profile) = sharing.profile.clone() else { return Ok(()) };
+        if !lease.is_shared() {
+            // It was kept for statements that are closed now.
+            self.member.set_pin("");
+        }
         if !self.shared.home().pool.has_room_for(lease) {
             // It is about to be closed.
             sharing.save(lease).await?;
