@@ -13,6 +13,7 @@ use bitflags::bitflags;
 use crate::digest::{Marks, Scan, Unit, UnitKind};
 use crate::facts::{Purity, purity};
 use crate::keyword::Keyword as K;
+use crate::tree::TOUCHING;
 use crate::verb::Verb;
 
 pub use set::REPLAYED;
@@ -373,7 +374,7 @@ impl<'a> Walk<'a> {
                         let qualified = before.is_some_and(|before| before.is_punct(b'.'));
                         let empty = first.is_some_and(|first| first.is_punct(b')'));
                         let gap = units.get(at + 1).is_some_and(|next| next.start != unit.end);
-                        if gap && is(functions::ADJACENT)(self.bytes(unit)) {
+                        if gap && is(TOUCHING)(self.bytes(unit)) {
                             return Err(Pin::UnknownFunction);
                         }
                         self.call(unit, qualified, empty, traces)?;

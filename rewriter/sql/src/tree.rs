@@ -7,6 +7,8 @@ mod layout;
 mod tokens;
 mod words;
 
+pub(crate) use words::TOUCHING;
+
 use std::ops::Range;
 
 use thiserror::Error;

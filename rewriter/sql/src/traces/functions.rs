@@ -81,43 +81,6 @@ const SPATIAL: &[&str] = &[
     "ST_Y",
 ];
 
-/// Built-ins only directly in front of their parenthesis, unless `IGNORE_SPACE` is in force; behind a gap the name is a stored
-/// function's. (MySQL manual, "Function Name Parsing and Resolution".)
-pub(super) const ADJACENT: &[&str] = &[
-    "ADDDATE",
-    "BIT_AND",
-    "BIT_OR",
-    "BIT_XOR",
-    "CAST",
-    "COUNT",
-    "CURDATE",
-    "CURTIME",
-    "DATE_ADD",
-    "DATE_SUB",
-    "EXTRACT",
-    "GROUP_CONCAT",
-    "MAX",
-    "MID",
-    "MIN",
-    "NOW",
-    "POSITION",
-    "SESSION_USER",
-    "STD",
-    "STDDEV",
-    "STDDEV_POP",
-    "STDDEV_SAMP",
-    "SUBDATE",
-    "SUBSTR",
-    "SUBSTRING",
-    "SUM",
-    "SYSDATE",
-    "SYSTEM_USER",
-    "TRIM",
-    "VARIANCE",
-    "VAR_POP",
-    "VAR_SAMP",
-];
-
 /// Whether a stored function may have this name, in upper case, on a server of either product.
 pub(super) fn may_be_stored(name: &str) -> bool {
     OF_ONE_PRODUCT.contains(&name) || name.starts_with("ST_") && !SPATIAL.contains(&name)

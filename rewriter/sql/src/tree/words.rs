@@ -4,7 +4,7 @@ use crate::keyword::Keyword;
 
 /// Functions whose name must touch the parenthesis unless IGNORE_SPACE is set (`sql_functions` of both servers'
 /// lexers): elsewhere `COUNT (x)` is a stored function or an error.
-pub(super) const TOUCHING: &[&str] = &[
+pub(crate) const TOUCHING: &[&str] = &[
     "ADDDATE",
     "BIT_AND",
     "BIT_OR",

@@ -37,48 +37,31 @@ pub(super) type Step = (usize, Act);
 impl World {
     pub(super) fn mariadb(connections: usize) -> Option<World> {
         let (oracle, behind) = (MariaDb::start(&[])?, MariaDb::start(&[])?);
-        let setup = Setup::mariadb(behind.port());
-        let server = oracle.server();
-        Some(World::new(
-            &[oracle.server(), behind.server()],
-            server,
-            setup,
-            connections,
-            Box::new((oracle, behind)),
-        ))
+        let servers = [oracle.server(), behind.server()];
+        Some(World::new(servers, &Setup::mariadb(behind.port()), connections, Box::new((oracle, behind))))
     }
 
     pub(super) fn mysql(connections: usize) -> Option<World> {
         let (oracle, behind) = (MySql::own()?, MySql::own()?);
-        let setup = Setup::mysql(behind.port());
-        let server = oracle.server();
-        Some(World::new(
-            &[oracle.server(), behind.server()],
-            server,
-            setup,
-            connections,
-            Box::new((oracle, behind)),
-        ))
+        let servers = [oracle.server(), behind.server()];
+        Some(World::new(servers, &Setup::mysql(behind.port()), connections, Box::new((oracle, behind))))
     }
 
-    fn new(
-        servers: &[Server],
-        oracle: Server,
-        setup: Setup,
-        connections: usize,
-        keep: Box<dyn std::any::Any>,
-    ) -> World {
-        for server in servers {
+    /// The oracle and the server behind the proxy, which `keep` keeps alive.
+    fn new(servers: [Server; 2], setup: &Setup, connections: usize, keep: Box<dyn std::any::Any>) -> World {
+        for server in &servers {
             let mut client = Client::login(server, None, modern()).expect("the server is there");
             for text in content() {
                 client.query(text.as_bytes()).expect("the content is made");
             }
         }
         let proxy = setup
+            .clone()
             .line("pooling: transaction")
             .line(&format!("limits: {{statements_per_backend: {connections}}}"))
             .line("timeouts: {wait: 3s}")
             .start();
+        let [oracle, _] = servers;
         World { oracle, proxy, _servers: keep }
     }
 
