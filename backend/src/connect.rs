@@ -18,6 +18,7 @@ use crate::address::Address;
 use crate::buffer::Buffer;
 use crate::connection::{Connection, ServerInfo, Settings};
 use crate::exchange::{ExchangeError, first_row, read_packet, send_queries};
+use crate::statements::Placed;
 use crate::stream::{Socket, Stream, keep_alive};
 use crate::tls::{ClientTls, TlsMode};
 
@@ -266,7 +267,14 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
         charset: greeting.charset,
         auth_plugin: greeting.auth_plugin,
     });
-    let mut connection = Connection { stream, input, capabilities, thread_id: greeting.thread_id, server };
+    let mut connection = Connection {
+        stream,
+        input,
+        capabilities,
+        thread_id: greeting.thread_id,
+        server,
+        statements: Placed::default(),
+    };
     let settings = bootstrap(&mut connection).await.map_err(|error| target.exchange(error))?;
     Ok((connection, Opened { status, settings }))
 }

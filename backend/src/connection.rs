@@ -9,6 +9,7 @@ use std::task::{Context, Waker};
 use wire::Capabilities;
 
 use crate::buffer::Buffer;
+use crate::statements::Placed;
 use crate::stream::{Detached, Socket, Stream};
 
 /// What a server says of itself in its greeting.
@@ -56,6 +57,8 @@ pub struct Connection {
     pub thread_id: u32,
     /// The server.
     pub server: Arc<ServerInfo>,
+    /// Statements that sessions which share connections have prepared on it.
+    pub statements: Placed,
 }
 
 /// A connection between two cores: registered with no runtime, with no unread byte.
@@ -65,6 +68,7 @@ pub struct HandOver {
     capabilities: Capabilities,
     thread_id: u32,
     server: Arc<ServerInfo>,
+    statements: Placed,
 }
 
 impl Connection {
@@ -74,11 +78,11 @@ impl Connection {
     /// `Err(Ok(self))` when it cannot move, `Err(Err(_))` when the socket failed and the connection is lost.
     pub fn hand_over(self) -> Result<HandOver, io::Result<Self>> {
         match self {
-            Self { stream: Stream::Plain(socket), input, capabilities, thread_id, server }
+            Self { stream: Stream::Plain(socket), input, capabilities, thread_id, server, statements }
                 if input.is_empty() =>
             {
                 let socket = socket.detach().map_err(Err)?;
-                Ok(HandOver { socket, capabilities, thread_id, server })
+                Ok(HandOver { socket, capabilities, thread_id, server, statements })
             }
             stays => Err(Ok(stays)),
         }
@@ -119,6 +123,7 @@ impl HandOver {
             capabilities: self.capabilities,
             thread_id: self.thread_id,
             server: self.server,
+            statements: self.statements,
         })
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use wire::codec::Reader;
-use wire::follow::{Expect, Follower, Step};
+use wire::follow::{Expect, Follower, Kind, Step};
 use wire::packet::{self, HEADER, Header};
 use wire::{Capabilities, ColumnDef, Command, ErrPacket, ProtocolError, Query, SqlError};
 
@@ -145,6 +145,45 @@ pub async fn rows(connection: &mut Connection) -> Result<Rows, ExchangeError> {
                     (0..columns).map(|_| Ok(reader.nullable_bytes()?.map(<[u8]>::to_vec))).collect();
                 found.rows.push(row?);
             }
+        }
+    }
+}
+
+/// Prepares a statement: returns the server's id of it.
+///
+/// # Errors
+/// See [`ExchangeError`]. After `Server` the connection is in order.
+pub async fn prepare(connection: &mut Connection, text: &[u8]) -> Result<u32, ExchangeError> {
+    let mut out = Vec::with_capacity(text.len() + 2 * HEADER);
+    let mut seq = 0;
+    packet::build(&mut out, &mut seq, |out| {
+        Command::StmtPrepare(text).write(connection.capabilities, out);
+    });
+    connection.stream.write_all(&out).await?;
+    let mut follower = Follower::new(Expect::Prepare, connection.capabilities);
+    let mut prepared = Err(ProtocolError::Truncated.into());
+    loop {
+        let (passed, need) = match follower.step(connection.input.filled()) {
+            Step::Pass(n) => (n, 0),
+            Step::Packet { kind, len } => {
+                match kind {
+                    Kind::PrepareOk { id, .. } => prepared = Ok(id),
+                    Kind::Err => {
+                        let payload = connection.input.filled().get(HEADER..len).unwrap_or_default();
+                        prepared = Err(ExchangeError::Server(ErrPacket::parse(payload)?.to_error()));
+                    }
+                    _ => {}
+                }
+                (len, 0)
+            }
+            Step::Need(n) => (0, n),
+            Step::EndOfColumns => continue,
+            Step::Done => return prepared,
+            Step::Violation(error) => return Err(error.into()),
+        };
+        connection.input.consume(passed);
+        if need > 0 && connection.stream.read(&mut connection.input, need.max(SMALL)).await? == 0 {
+            return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
     }
 }

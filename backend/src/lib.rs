@@ -12,5 +12,6 @@ pub mod exchange;
 pub mod health;
 pub mod pool;
 pub mod profile;
+pub mod statements;
 pub mod stream;
 pub mod tls;

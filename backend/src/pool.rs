@@ -16,6 +16,7 @@ use wire::Capabilities;
 use crate::connect::{ConnectError, Login, Opened, Target, connect};
 use crate::connection::Connection;
 use crate::profile::Profile;
+use crate::statements::Registry;
 
 pub use legacy::{Left, Legacy, Saved};
 pub use shelf::Slot;
@@ -51,6 +52,7 @@ pub struct Pool {
     open: Arc<()>,
     shelf: Arc<Shelf>,
     profiles: Mutex<Vec<Weak<Profile>>>,
+    statements: Registry,
 }
 
 /// A session's right to a connection. Dropped, it closes the connection: one with an unread answer can never come back.
@@ -131,14 +133,15 @@ pub struct Busy {
 }
 
 impl Pool {
-    /// A pool of connections to one server: at most `size` shared ones.
+    /// A pool of connections to one server: at most `size` shared ones, with `statements` prepared statements in all.
     #[must_use]
-    pub fn new(target: Arc<Target>, size: usize) -> Self {
+    pub fn new(target: Arc<Target>, size: usize, statements: usize) -> Self {
         Self {
             target,
             open: Arc::new(()),
             shelf: Arc::new(Shelf::new(size.max(1))),
             profiles: Mutex::default(),
+            statements: Registry::new(statements),
         }
     }
 
@@ -159,6 +162,12 @@ impl Pool {
         let profile = Arc::new(profile);
         known.push(Arc::downgrade(&profile));
         profile
+    }
+
+    /// Prepared statements of the sessions that share connections.
+    #[must_use]
+    pub const fn statements(&self) -> &Registry {
+        &self.statements
     }
 
     /// How many connections are shared at most.

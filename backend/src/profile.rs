@@ -9,7 +9,7 @@ use crate::exchange::{ExchangeError, Rows, rows, send_queries};
 /// The state of one session on its connection, as the server told it.
 ///
 /// Two connections with equal profiles answer alike, as far as the listed variables and the schema go.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
     /// The default schema.
     schema: Option<String>,

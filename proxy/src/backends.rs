@@ -170,7 +170,11 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
     control.connect_timeout = config.timeouts.connect;
     Ok(Unit::new(
         name,
-        Pool::new(Arc::new(target), config.limits.statements_per_backend.unwrap_or_else(shared_connections)),
+        Pool::new(
+            Arc::new(target),
+            config.limits.statements_per_backend.unwrap_or_else(shared_connections),
+            config.limits.prepared_statements,
+        ),
         control.clone(),
         Monitor::start(control, Pace::default()),
         server.is_some(),

@@ -6,6 +6,7 @@ mod infile;
 mod kill;
 mod local;
 mod patch;
+mod prepared;
 mod relay;
 mod release;
 mod server;
@@ -15,7 +16,6 @@ mod translate;
 mod view;
 mod watchdog;
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +29,7 @@ use wire::packet::{self, HEADER, Header};
 use wire::{ProtocolError, SqlError, Status, code};
 
 use patch::Patch;
+use prepared::{Coming, Statements};
 use server::Server;
 pub(crate) use server::Sharing;
 use sql::Traces;
@@ -37,7 +38,6 @@ use view::View;
 use watchdog::Watchdog;
 
 use crate::login::Identity;
-use crate::planner::Planned;
 use crate::shared::{Member, Shared};
 use crate::stats::Aim;
 
@@ -132,12 +132,6 @@ pub(crate) struct Client {
     pub(crate) identity: Identity,
 }
 
-/// A statement that the client prepared.
-#[derive(Debug)]
-struct PreparedStatement {
-    planned: Arc<Planned>,
-}
-
 /// A session past its login.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -147,7 +141,11 @@ pub(crate) struct Session {
     server: Server,
     translation: Translation,
     view: View,
-    prepared: HashMap<u32, PreparedStatement>,
+    statements: Statements,
+    /// What the running PREPARE makes.
+    coming: Option<Coming>,
+    /// The statement that the running EXECUTE or FETCH names.
+    executing: Option<u32>,
     /// Rebuilt packets, and what stands before them, until they are sent.
     out: Vec<u8>,
     /// One rebuilt packet.
@@ -196,7 +194,9 @@ impl Session {
             member,
             client,
             server,
-            prepared: HashMap::new(),
+            statements: Statements::default(),
+            coming: None,
+            executing: None,
             out: Vec::new(),
             scratch: Vec::new(),
             watchdog: Watchdog::new(),
@@ -276,7 +276,7 @@ impl Session {
         self.next_seq = Some(header.seq.wrapping_add(1));
         self.statement_ends = self.shared.live().timeouts.statement.map(|limit| Instant::now() + limit);
         if header.len > LOOKED_AT {
-            self.streamed_command().await?;
+            self.streamed_command(header).await?;
         } else {
             self.command(header).await?;
         }

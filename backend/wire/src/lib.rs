@@ -15,6 +15,7 @@ mod column;
 mod column_type;
 mod command;
 mod error;
+pub mod execute;
 pub mod follow;
 mod greeting;
 mod login;

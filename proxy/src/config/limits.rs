@@ -17,6 +17,8 @@ pub(crate) struct Limits {
     /// Connections to one backend that sessions with `pooling: transaction` share, and so statements that run there at once;
     /// `None` is found by the proxy.
     pub(crate) statements_per_backend: Option<usize>,
+    /// Prepared statements on all of these connections together.
+    pub(crate) prepared_statements: usize,
 }
 
 /// How sessions use backend connections.
@@ -35,7 +37,7 @@ pub(super) fn pooling(node: &Node, faults: &Faults) -> Option<Pooling> {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 10_000, per_user: None, statements_per_backend: None }
+        Self { connections: 10_000, per_user: None, statements_per_backend: None, prepared_statements: 8_000 }
     }
 }
 
@@ -85,9 +87,11 @@ pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
         Some(node) => node.integer(1..=100_000_usize, faults),
         None => None,
     };
+    let prepared_statements =
+        number("prepared_statements").unwrap_or(Limits::default().prepared_statements);
     later::keys(&fields, &["queue"]);
     fields.finish();
-    Some(Limits { connections, per_user, statements_per_backend })
+    Some(Limits { connections, per_user, statements_per_backend, prepared_statements })
 }
 
 pub(super) fn timeouts(node: &Node, faults: &Faults) -> Option<Timeouts> {

@@ -12,6 +12,7 @@ use sql::{Product, Traces};
 use wire::{SqlError, code};
 
 use super::patch::{Patch, lost_state};
+use super::prepared::place;
 use super::server::{Found, InsertId, Sharing, Warnings};
 use super::{End, Session};
 use crate::login::Failure;
@@ -19,8 +20,24 @@ use crate::login::Failure;
 /// How often another connection is tried where one turns out to be dead.
 const TRIES: usize = 4;
 
+/// What a command needs of its connection.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wants {
+    /// What it reads and leaves.
+    pub(super) traces: Traces,
+    /// The client's id of the prepared statement that it names.
+    pub(super) statement: Option<u32>,
+}
+
+impl From<Traces> for Wants {
+    fn from(traces: Traces) -> Self {
+        Self { traces, statement: None }
+    }
+}
+
 /// Why no connection could be had or used.
-enum Unusable {
+#[derive(Debug)]
+pub(super) enum Unusable {
     /// It broke: another one may do.
     Broken,
     /// The client is told.
@@ -43,50 +60,66 @@ impl From<SqlError> for Unusable {
 }
 
 impl Session {
-    /// Makes sure that the session holds a connection in its own state, for a statement with these traces. Returns the error
-    /// that the client gets where that cannot be.
+    /// Makes sure that the session holds a connection in its own state, with the statement on it that is to be executed.
+    /// Returns the error that the client gets where that cannot be.
     ///
     /// # Errors
     /// [`End`] where the session cannot go on.
-    pub(super) async fn attach(&mut self, traces: Traces) -> Result<Option<SqlError>, End> {
-        self.traces = traces;
+    pub(super) async fn attach(&mut self, wants: impl Into<Wants>) -> Result<Option<SqlError>, End> {
+        let wants = wants.into();
+        self.traces = wants.traces;
         let Some(mut sharing) = self.server.sharing.take() else { return self.server.link().map(|_| None) };
-        if let Some(mut lease) = self.server.link.take() {
-            let recalled = self.recall(&mut sharing, traces, &mut lease).await;
-            self.server.link = Some(lease);
-            self.server.sharing = Some(sharing);
-            return match recalled {
-                Ok(()) => Ok(None),
-                Err(Unusable::Refused(error)) => Ok(Some(error)),
-                Err(Unusable::Broken) => Err(End::BackendLost(io::ErrorKind::ConnectionAborted.into())),
-            };
-        }
-        let mut result = Err(Unusable::Broken);
-        for _ in 0..TRIES {
-            result = self.obtain(&mut sharing, traces).await;
-            if result.is_ok() {
-                break;
-            }
-            // Whatever connection it was, it is closed.
-            sharing.lose();
-            if matches!(result, Err(Unusable::Refused(_))) {
-                break;
-            }
-        }
-        let refused = match result {
-            Ok(lease) => {
-                self.member.set_thread(lease.thread_id);
-                self.server.link = Some(lease);
-                None
-            }
-            Err(Unusable::Refused(error)) => Some(error),
-            Err(Unusable::Broken) => {
-                let text = format!("backend {} closes its connections", self.shared.home().name());
-                Some(SqlError { code: 1429, state: *b"08S01", message: text })
+        let held = self.server.link.is_some();
+        let mut tries = if held { 1 } else { TRIES };
+        let result = loop {
+            tries -= 1;
+            let result = self.attempt(&mut sharing, wants).await;
+            if tries == 0 || !matches!(result, Err(Unusable::Broken)) {
+                break result;
             }
         };
         self.server.sharing = Some(sharing);
-        Ok(refused)
+        match result {
+            Ok(()) => Ok(None),
+            Err(Unusable::Refused(error)) => Ok(Some(error)),
+            Err(Unusable::Broken) if held => {
+                Err(End::BackendLost(io::ErrorKind::ConnectionAborted.into()))
+            }
+            Err(Unusable::Broken) => {
+                let text = format!("backend {} closes its connections", self.shared.home().name());
+                Ok(Some(SqlError { code: 1429, state: *b"08S01", message: text }))
+            }
+        }
+    }
+
+    async fn attempt(&mut self, sharing: &mut Sharing, wants: Wants) -> Result<(), Unusable> {
+        let mut lease = match self.server.link.take() {
+            Some(lease) => lease,
+            None => match self.obtain(sharing, wants.traces).await {
+                Ok(lease) => {
+                    self.member.set_thread(lease.thread_id);
+                    lease
+                }
+                Err(error) => {
+                    // Whatever connection it was, it is closed.
+                    sharing.lose();
+                    return Err(error);
+                }
+            },
+        };
+        let shared = self.shared.clone();
+        let statement = wants.statement.and_then(|id| self.statements.statement(id));
+        let mut ready = place(statement, sharing, &mut lease, &shared.home().pool).await;
+        if ready.is_ok() {
+            ready = self.recall(sharing, wants.traces, &mut lease).await;
+        }
+        if let Err(Unusable::Broken) = ready {
+            drop(lease);
+            sharing.lose();
+        } else {
+            self.server.link = Some(lease);
+        }
+        ready
     }
 
     async fn obtain(&mut self, sharing: &mut Sharing, traces: Traces) -> Result<Lease, Unusable> {
@@ -101,7 +134,7 @@ impl Session {
         let borrowed = self.shared.home().pool.borrow(&ask, wait).await;
         let borrowed =
             borrowed.map_err(|busy| Unusable::Refused(SqlError::new(code::CON_COUNT, busy.to_string())))?;
-        let mut lease = match borrowed {
+        Ok(match borrowed {
             Borrowed::Connection(taken) => {
                 let Taken { mut lease, profile, insert_id, own, left } = *taken;
                 sharing.here = insert_id;
@@ -124,9 +157,7 @@ impl Session {
                 bring(&mut lease, &profile, &wanted).await?;
                 lease
             }
-        };
-        self.recall(sharing, traces, &mut lease).await?;
-        Ok(lease)
+        })
     }
 
     /// Commands without a text leave the list of warnings as it is on the connection, and MySQL tells its length.
@@ -233,7 +264,7 @@ impl Session {
 }
 
 /// Sets what differs.
-async fn bring(lease: &mut Lease, have: &Profile, want: &Profile) -> Result<(), Unusable> {
+pub(super) async fn bring(lease: &mut Lease, have: &Profile, want: &Profile) -> Result<(), Unusable> {
     let Some(replay) = have.replay(want) else { return Err(Unusable::Broken) };
     // The schema first: its name goes out in the character set that the connection is in.
     if let Some(schema) = replay.schema {

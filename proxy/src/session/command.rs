@@ -12,10 +12,9 @@ use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, code};
 
 use super::kill;
-use super::patch;
 use super::relay::Answer;
 use super::view::Certainty;
-use super::{End, PreparedStatement, Session};
+use super::{End, Session};
 use crate::planner::Planned;
 use crate::stats::{Activity, Counter};
 
@@ -57,12 +56,13 @@ impl Session {
         self.patch = None;
         self.told = None;
         self.aim = None;
+        self.coming = None;
+        self.executing = None;
         let extent = HEADER + header.len;
         // The buffer leaves the session while it is looked at, so that the bytes can be borrowed and sent as they are.
         let mut input = std::mem::take(&mut self.client.input);
-        let bytes = input.filled().get(..extent).unwrap_or_default();
-        let payload = bytes.get(HEADER..).unwrap_or_default();
-        let next = self.dispatch(header, bytes, payload).await;
+        let bytes = input.filled_mut().get_mut(..extent).unwrap_or_default();
+        let next = self.dispatch(header, bytes).await;
         input.consume(extent);
         self.client.input = input;
         let Next::Relay { expect, counted, rewritten } = next? else {
@@ -85,34 +85,22 @@ impl Session {
         Ok(())
     }
 
-    async fn dispatch(&mut self, header: Header, bytes: &[u8], payload: &[u8]) -> Result<Next, End> {
+    async fn dispatch(&mut self, header: Header, bytes: &mut [u8]) -> Result<Next, End> {
+        let payload = bytes.get(HEADER..).unwrap_or_default();
         let command =
             Command::parse(payload, self.client.identity.capabilities).map_err(End::ClientProtocol)?;
         self.member.begin(activity(&command));
         match command {
             Command::Quit => Err(End::Quit),
             Command::Query(query) => self.query(header, bytes, query.text).await,
-            Command::StmtPrepare(text) => self.prepare(bytes, text).await,
+            Command::StmtPrepare(text) => self.prepare(header, bytes, text).await,
             Command::StmtExecute(wire::StmtExecute { id, .. }) | Command::StmtBulkExecute { id, .. } => {
-                let counted = self.prepared.get(&id).map(|statement| statement.planned.clone());
-                let traces = counted.as_ref().map_or(Traces::unknown(), |planned| planned.traces());
-                if let Some(error) = self.attach(traces).await? {
-                    return self.refuse(header, &error).await;
-                }
-                if self.patch.is_some() {
-                    return self.refuse(header, &patch::lost_state()).await;
-                }
-                self.send_server(bytes).await?;
-                Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
+                self.execute(header, bytes, id).await
             }
-            Command::StmtClose(id) => {
-                self.prepared.remove(&id);
-                // Without a connection there is no statement either.
-                if self.server.link.is_none() {
-                    return Ok(Next::Answered);
-                }
-                self.forward(header, bytes, Expect::None, Traces::default()).await
-            }
+            Command::StmtFetch { id, .. } => self.fetch(header, bytes, id).await,
+            Command::StmtSendLongData { id, .. } => self.long_data(header, bytes, id).await,
+            Command::StmtReset(id) => self.reset_statement(header, bytes, id).await,
+            Command::StmtClose(id) => self.close_statement(header, bytes, id).await,
             Command::ProcessKill(id) => self.process_kill(header, id).await,
             Command::ChangeUser(_) => self.change_user(header, payload).await,
             Command::ResetConnection => self.reset_connection(header, bytes).await,
@@ -129,7 +117,7 @@ impl Session {
         }
     }
 
-    async fn forward(
+    pub(super) async fn forward(
         &mut self,
         header: Header,
         bytes: &[u8],
@@ -217,7 +205,7 @@ impl Session {
     }
 
     /// The plan for a text; `None` where no text is looked at.
-    async fn plan(&mut self, text: &[u8]) -> Result<Option<Arc<Planned>>, End> {
+    pub(super) async fn plan(&mut self, text: &[u8]) -> Result<Option<Arc<Planned>>, End> {
         if self.shared.passthrough {
             return Ok(None);
         }
@@ -248,25 +236,6 @@ impl Session {
         }
     }
 
-    /// Prepared statements go on as they came: a rewritten one would outlive the catalog that it was proven by.
-    async fn prepare(&mut self, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
-        let planned = self.plan(text).await?;
-        if let Some(planned) = &planned
-            && let Plan::Local = planned.plan()
-        {
-            let error =
-                SqlError::new(1295, "This command is not supported in the prepared statement protocol yet");
-            self.send_error(1, &error).await?;
-            return Ok(Next::Answered);
-        }
-        if let Some(error) = self.attach(Traces::default()).await? {
-            self.send_error(1, &error).await?;
-            return Ok(Next::Answered);
-        }
-        self.send_server(bytes).await?;
-        Ok(Next::Relay { expect: Expect::Prepare, counted: planned, rewritten: false })
-    }
-
     /// While DDL runs, and after it until the catalog was read again, no rewrite relies on the catalog.
     fn doubt_catalog(&self, planned: &Planned) -> Option<Ddl> {
         let marks = planned.marks();
@@ -288,13 +257,12 @@ impl Session {
         if answer.error && self.view.certainty == Certainty::Sure {
             self.view.certainty = Certainty::Ask;
         }
-        let Some(planned) = counted else { return };
         if expect == Expect::Prepare {
-            if let Some(id) = answer.prepared {
-                self.prepared.insert(id, PreparedStatement { planned });
-            }
+            self.arrived(counted, &answer);
             return;
         }
+        self.executed(&answer);
+        let Some(planned) = counted else { return };
         if let Some(stats) = planned.stats() {
             stats.record(elapsed, answer.error, answer.bytes);
             if rewritten {
@@ -317,7 +285,6 @@ fn traces(command: &Command<'_>) -> Traces {
     match command {
         Command::InitDb(_) => Traces { changes: Changes::SCHEMA, ..quiet },
         Command::Ping | Command::Statistics | Command::Debug | Command::FieldList { .. } => quiet,
-        Command::StmtFetch { .. } | Command::StmtReset(_) | Command::StmtSendLongData { .. } => quiet,
         Command::SetOption(_) => Traces { pin: Some(Pin::Option), ..quiet },
         _ => Traces::unknown(),
     }

@@ -5,9 +5,11 @@
 //! client slows the backend and a session holds two buffers at most.
 
 use backend::buffer::{LARGE, SMALL};
+use wire::execute::set_statement;
 use wire::follow::{Expect, Follower, Kind, Step};
 use wire::packet::HEADER;
 
+use super::prepared::Coming;
 use super::translate::Change;
 use super::{End, Session};
 
@@ -29,8 +31,8 @@ pub(super) struct Answer {
     pub(super) error: bool,
     /// Bytes sent to the client.
     pub(super) bytes: u64,
-    /// The statement that a PREPARE made.
-    pub(super) prepared: Option<u32>,
+    /// The statement that a PREPARE made: the server's id of it, and its number of parameters.
+    pub(super) prepared: Option<(u32, u16)>,
     /// The code of that ERR packet.
     pub(super) code: Option<u16>,
     /// Warnings of the last result.
@@ -119,7 +121,12 @@ impl Session {
                                 .map(|code| u16::from_le_bytes([code[0], code[1]]));
                             answer.row_count = -1;
                         }
-                        Kind::PrepareOk { id, .. } => answer.prepared = Some(id),
+                        Kind::PrepareOk { id, params, .. } => {
+                            answer.prepared = Some((id, params));
+                            if let Some(Coming { id: Some(id), .. }) = &self.coming {
+                                set_statement(rest.get_mut(HEADER..len).unwrap_or_default(), *id);
+                            }
+                        }
                         _ => {}
                     }
                     let packet = rest.get(..len).unwrap_or_default();

@@ -1,7 +1,6 @@
 //! After a statement: what it left behind is noted, and a session that shares parks its connection.
 
 use backend::pool::{Legacy, Note};
-use backend::profile::Profile;
 use sql::Product;
 use sql::traces::{Changes, List, Pin, Soft};
 use wire::Status;
@@ -90,9 +89,9 @@ impl Session {
         if self.member.is_killed() {
             return Err(End::Killed);
         }
-        if sharing.pin.is_some() || !self.prepared.is_empty() {
+        if let Some(pin) = sharing.pin {
             lease.keep();
-            self.member.set_pin(sharing.pin.map_or("a prepared statement", Pin::text));
+            self.member.set_pin(pin.text());
             return Ok(());
         }
         let busy = Status::IN_TRANS | Status::MORE_RESULTS_EXISTS;
@@ -100,21 +99,19 @@ impl Session {
             return Ok(());
         }
         let mut overwritten = matches!(sharing.counts.found, Found::Known(_));
-        if sharing.profile.is_none() {
-            // Asking overwrites what is held.
-            sharing.save(lease).await?;
-            overwritten = true;
-            match Profile::read(lease).await?.filter(Profile::is_portable) {
-                Some(profile) => sharing.profile = Some(self.shared.home().pool.profile(profile)),
-                None => {
-                    sharing.pin = Some(Pin::Variable);
-                    lease.keep();
-                    self.member.set_pin(Pin::Variable.text());
-                    return Ok(());
-                }
-            }
+        overwritten |= sharing.profile.is_none();
+        if !sharing.know_profile(lease, &self.shared.home().pool).await? {
+            sharing.pin = Some(Pin::Variable);
+            lease.keep();
+            self.member.set_pin(Pin::Variable.text());
+            return Ok(());
         }
         let Some(profile) = sharing.profile.clone() else { return Ok(()) };
+        if let Some(why) = self.statements.keeps(profile.schema()) {
+            lease.keep();
+            self.member.set_pin(why);
+            return Ok(());
+        }
         if !lease.is_shared() {
             // It was kept for statements that are closed now.
             self.member.set_pin("");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use backend::connection::{Connection, ServerInfo};
 use backend::exchange::ExchangeError;
-use backend::pool::{Key, Lease, Legacy, Saved};
+use backend::pool::{Key, Lease, Legacy, Pool, Saved};
 use backend::profile::Profile;
 use sql::traces::{Pin, Soft};
 use wire::Capabilities;
@@ -217,6 +217,21 @@ impl Sharing {
         }
         self.part_with(None);
         Ok(())
+    }
+
+    /// Makes sure that the session's state is known; `false` where it cannot be told or brought to another connection. Asking
+    /// ends what is held, which is saved before.
+    ///
+    /// # Errors
+    /// See [`ExchangeError`].
+    pub(super) async fn know_profile(&mut self, lease: &mut Lease, pool: &Pool) -> Result<bool, ExchangeError> {
+        // What a session does that keeps its connection is not followed.
+        if self.profile.is_none() || self.pin.is_some() {
+            self.save(lease).await?;
+            let profile = Profile::read(lease).await?.filter(Profile::is_portable);
+            self.profile = profile.map(|profile| pool.profile(profile));
+        }
+        Ok(self.profile.is_some())
     }
 
     /// What a connection said the id of the last insert is.

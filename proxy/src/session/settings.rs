@@ -40,7 +40,8 @@ impl Session {
         self.send_server(bytes).await?;
         let answer = self.relay(Expect::Simple).await?;
         if !answer.error {
-            self.prepared.clear();
+            self.statements.clear();
+            self.server.link()?.statements.clear();
             let settings = bootstrap(self.server.link()?).await?;
             self.view.set(&settings.sql_mode, &settings.charset_client, settings.schema.clone());
             self.view.certainty = Certainty::Sure;
@@ -66,7 +67,7 @@ impl Session {
         if let Some(lease) = old.link {
             lease.give_back().await;
         }
-        self.prepared.clear();
+        self.statements.clear();
         self.status = status;
         self.translation =
             Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);

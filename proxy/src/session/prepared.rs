@@ -1,0 +1,521 @@
+//! Statements that the client has prepared. A session that shares connections gives them ids of its own, and prepares each
+//! on whichever connection it is to run on.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use backend::exchange::{ExchangeError, prepare};
+use backend::pool::Lease;
+use backend::profile::Profile;
+use backend::statements::{COPIES, Registry, Statement};
+use sql::Traces;
+use sql::traces::List;
+use wire::execute::{self, Types};
+use wire::follow::Expect;
+use wire::packet::{self, HEADER, Header};
+use wire::{Command, SqlError, Status};
+
+use super::attach::{Unusable, Wants, bring};
+use super::command::Next;
+use super::relay::Answer;
+use super::server::{Sharing, Warnings};
+use super::{End, Session, patch};
+use crate::planner::Planned;
+
+/// How many statements one client may have prepared at once: the servers' usual `max_prepared_stmt_count`.
+const MOST: usize = 16_382;
+/// MariaDB's clients name the statement prepared last so, before they know its id.
+const LAST: u32 = u32::MAX;
+
+const UNKNOWN_STATEMENT: u16 = 1243;
+const NO_CURSOR: u16 = 1421;
+pub(super) const WRONG_ARGUMENTS: u16 = 1210;
+const TOO_MANY_STATEMENTS: u16 = 1461;
+
+/// What keeps a session on the connection where a statement is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hold {
+    Nothing,
+    /// Parts of a parameter's value were sent.
+    LongData,
+    /// It was executed with a cursor that has rows left.
+    Cursor,
+}
+
+/// A statement that the client prepared.
+#[derive(Debug)]
+struct Prepared {
+    /// What is counted for its executions; nothing where no text is looked at.
+    planned: Option<Arc<Planned>>,
+    /// How it moves between connections; `None` where ids are the server's.
+    moving: Option<Moving>,
+}
+
+/// A statement of a session that shares connections.
+#[derive(Debug)]
+struct Moving {
+    statement: Arc<Statement>,
+    /// Number of parameters.
+    params: u16,
+    /// Their types as the client sent them last.
+    types: Vec<u8>,
+    hold: Hold,
+    /// What went wrong with long data, which is not answered: told at the next execution.
+    owed: Option<SqlError>,
+}
+
+impl Moving {
+    /// It was prepared without a default schema, to which no connection can be taken back that has one.
+    fn is_schemaless(&self) -> bool {
+        self.statement.origin().is_some_and(|(_, profile)| profile.schema().is_none())
+    }
+}
+
+/// All of a session's.
+#[derive(Debug, Default)]
+pub(super) struct Statements {
+    list: HashMap<u32, Prepared>,
+    /// The id given last, by a session that gives its own.
+    given: u32,
+    /// What [`LAST`] means.
+    last: Option<u32>,
+    /// Statements that hold their connection.
+    holding: usize,
+    /// Statements that were prepared without a default schema.
+    schemaless: usize,
+}
+
+/// A statement that is about to be prepared.
+#[derive(Debug)]
+pub(super) struct Coming {
+    /// The id that the client is told; the server's own where there is none.
+    pub(super) id: Option<u32>,
+    statement: Option<Arc<Statement>>,
+}
+
+impl Statements {
+    /// All are gone.
+    pub(super) fn clear(&mut self) {
+        // Ids are not given twice.
+        *self = Self { given: self.given, ..Self::default() };
+    }
+
+    /// Why the session must keep the connection that it has, being in a state with this default schema.
+    pub(super) fn keeps(&self, schema: Option<&str>) -> Option<&'static str> {
+        if self.holding > 0 {
+            return Some("a cursor, or parts of a parameter's value");
+        }
+        (self.schemaless > 0 && schema.is_some())
+            .then_some("a statement that was prepared without a default schema")
+    }
+
+    /// The id that a client means.
+    fn meant(&self, id: u32) -> u32 {
+        if id == LAST { self.last.unwrap_or(id) } else { id }
+    }
+
+    /// What is counted for executions.
+    fn planned(&self, id: u32) -> Option<&Arc<Planned>> {
+        self.list.get(&id)?.planned.as_ref()
+    }
+
+    /// A statement that moves between connections.
+    fn moving(&self, id: u32) -> Option<&Moving> {
+        self.list.get(&id)?.moving.as_ref()
+    }
+
+    /// The statement behind an id.
+    pub(super) fn statement(&self, id: u32) -> Option<&Arc<Statement>> {
+        self.moving(id).map(|moving| &moving.statement)
+    }
+
+    fn remove(&mut self, id: u32) {
+        self.hold(id, Hold::Nothing);
+        if let Some(Prepared { moving: Some(moving), .. }) = self.list.remove(&id)
+            && moving.is_schemaless()
+        {
+            self.schemaless -= 1;
+        }
+    }
+
+    fn insert(&mut self, id: u32, prepared: Prepared) {
+        self.remove(id);
+        self.schemaless += usize::from(prepared.moving.as_ref().is_some_and(Moving::is_schemaless));
+        self.list.insert(id, prepared);
+        self.last = Some(id);
+    }
+
+    fn hold(&mut self, id: u32, hold: Hold) {
+        let Some(Prepared { moving: Some(moving), .. }) = self.list.get_mut(&id) else { return };
+        let before = std::mem::replace(&mut moving.hold, hold);
+        self.holding += usize::from(hold != Hold::Nothing);
+        self.holding -= usize::from(before != Hold::Nothing);
+    }
+
+    /// The statement for a text that is to be prepared in a state, other than those that the session has of the same.
+    fn intern(&self, registry: &Registry, text: &[u8], profile: &Arc<Profile>) -> Arc<Statement> {
+        let text: Arc<[u8]> = text.into();
+        let mut copy = 0;
+        loop {
+            let statement = registry.intern(&text, profile, copy);
+            let own = |prepared: &Prepared| {
+                prepared.moving.as_ref().is_some_and(|moving| Arc::ptr_eq(&moving.statement, &statement))
+            };
+            if copy >= COPIES || !self.list.values().any(own) {
+                return statement;
+            }
+            copy += 1;
+        }
+    }
+}
+
+fn unknown(id: u32, asked_by: &str) -> SqlError {
+    let text = format!("Unknown prepared statement handler ({id}) given to {asked_by}");
+    SqlError::new(UNKNOWN_STATEMENT, text)
+}
+
+fn quiet() -> Traces {
+    Traces { list: List::Quiet, ..Traces::default() }
+}
+
+impl Session {
+    /// COM_STMT_PREPARE. Goes on as it came: a rewritten statement would outlive the catalog that it was proven by.
+    pub(super) async fn prepare(&mut self, header: Header, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
+        let planned = self.plan(text).await?;
+        if let Some(planned) = &planned
+            && let router::plan::Plan::Local = planned.plan()
+        {
+            let text = "This command is not supported in the prepared statement protocol yet";
+            return self.refuse(header, &SqlError::new(1295, text)).await;
+        }
+        self.statements.last = None;
+        if let Some(error) = self.attach(Traces::default()).await? {
+            return self.refuse(header, &error).await;
+        }
+        if self.statements.list.len() >= MOST {
+            let text = format!(
+                "Can't create more than max_prepared_stmt_count statements (current value: {MOST})"
+            );
+            return self.refuse(header, &SqlError::new(TOO_MANY_STATEMENTS, text)).await;
+        }
+        self.coming = Some(self.announce_statement(Some(text)).await?);
+        self.send_server(bytes).await?;
+        Ok(Next::Relay { expect: Expect::Prepare, counted: planned, rewritten: false })
+    }
+
+    /// Finds out what the statement is that is about to be prepared on the connection in hand; a text that is not in hand
+    /// makes one that stays there.
+    pub(super) async fn announce_statement(&mut self, text: Option<&[u8]>) -> Result<Coming, End> {
+        let shared = self.shared.clone();
+        let pool = &shared.home().pool;
+        let (Some(sharing), Some(lease)) = (&mut self.server.sharing, &mut self.server.link) else {
+            return Ok(Coming { id: None, statement: None });
+        };
+        let text = text.filter(|_| sharing.pin.is_none());
+        let statement = match text {
+            Some(text) if sharing.know_profile(lease, pool).await? => match &sharing.profile {
+                Some(profile) => self.statements.intern(pool.statements(), text, profile),
+                None => pool.statements().bound(),
+            },
+            _ => pool.statements().bound(),
+        };
+        let statements = &mut self.statements;
+        loop {
+            statements.given = statements.given.wrapping_add(1);
+            let taken = statements.given == LAST || statements.given == 0;
+            if !taken && !statements.list.contains_key(&statements.given) {
+                break;
+            }
+        }
+        Ok(Coming { id: Some(statements.given), statement: Some(statement) })
+    }
+
+    /// The server has prepared it, and the client was told so.
+    pub(super) fn arrived(&mut self, planned: Option<Arc<Planned>>, answer: &Answer) {
+        let (Some(coming), Some((server, params))) = (self.coming.take(), answer.prepared) else { return };
+        let registry = self.shared.home().pool.statements();
+        let moving = coming.statement.map(|statement| Moving {
+            statement,
+            params,
+            types: Vec::new(),
+            hold: Hold::Nothing,
+            owed: None,
+        });
+        if let (Some(moving), Some(lease)) = (&moving, &mut self.server.link) {
+            lease.statements.put(&moving.statement, server, registry);
+        }
+        self.statements.insert(coming.id.unwrap_or(server), Prepared { planned, moving });
+    }
+
+    /// COM_STMT_EXECUTE and COM_STMT_BULK_EXECUTE.
+    pub(super) async fn execute(&mut self, header: Header, bytes: &mut [u8], id: u32) -> Result<Next, End> {
+        if self.server.sharing.is_none() {
+            let counted = self.statements.planned(id).cloned();
+            self.send_server(bytes).await?;
+            return Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false });
+        }
+        let (id, traces) = match self.execution(id) {
+            Ok(execution) => execution,
+            Err(error) => return self.refuse(header, &error).await,
+        };
+        let counted = self.statements.planned(id).cloned();
+        if let Some(error) = self.ready(id, traces).await? {
+            return self.refuse(header, &error).await;
+        }
+        let payload = bytes.get(HEADER..).unwrap_or_default();
+        match self.address(id, payload) {
+            Err(error) => return self.refuse(header, &error).await,
+            Ok(Addressed { server, types: None }) => {
+                execute::set_statement(bytes.get_mut(HEADER..).unwrap_or_default(), server);
+                self.send_server(bytes).await?;
+            }
+            Ok(Addressed { server, types: Some((gap, types)) }) => {
+                let mut whole = Vec::with_capacity(payload.len() + types.len());
+                gap.fill(payload, &types, &mut whole);
+                execute::set_statement(&mut whole, server);
+                let (mut out, mut seq) = (Vec::with_capacity(whole.len() + HEADER), header.seq);
+                packet::build(&mut out, &mut seq, |out| out.extend_from_slice(&whole));
+                self.send_server(&out).await?;
+            }
+        }
+        self.executing = Some(id);
+        Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
+    }
+
+    /// The statement that an execution names, and what it may leave behind.
+    pub(super) fn execution(&self, id: u32) -> Result<(u32, Traces), SqlError> {
+        let id = self.statements.meant(id);
+        let prepared = self.statements.list.get(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
+        Ok((id, prepared.planned.as_ref().map_or(Traces::unknown(), |planned| planned.traces())))
+    }
+
+    /// Gets a connection with the statement on it; returns the error that its execution is answered with if it cannot be had.
+    pub(super) async fn ready(&mut self, id: u32, traces: Traces) -> Result<Option<SqlError>, End> {
+        let owed = match self.statements.list.get_mut(&id) {
+            Some(Prepared { moving: Some(moving), .. }) => moving.owed.take(),
+            _ => None,
+        };
+        if owed.is_some() {
+            return Ok(owed);
+        }
+        if let Some(error) = self.attach(Wants { traces, statement: Some(id) }).await? {
+            return Ok(Some(error));
+        }
+        Ok(self.patch.take().map(|_| patch::lost_state()))
+    }
+
+    /// Where the statement is on the connection in hand, and which types the execution must carry that the client left out.
+    /// Both sides remember what it carries.
+    pub(super) fn address(&mut self, id: u32, payload: &[u8]) -> Result<Addressed, SqlError> {
+        let capabilities = self.server.capabilities;
+        let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
+            return Err(unknown(id, "mysqld_stmt_execute"));
+        };
+        let entry =
+            self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
+        let entry = entry.ok_or_else(patch::lost_state)?;
+        let wrong = || SqlError::new(WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute");
+        let server = entry.server;
+        let types = match execute::types(payload, moving.params, capabilities).map_err(|_| wrong())? {
+            Types::None => None,
+            Types::Sent(types) => {
+                for list in [&mut moving.types, &mut entry.types] {
+                    if list != types {
+                        list.clear();
+                        list.extend_from_slice(types);
+                    }
+                }
+                None
+            }
+            Types::Omitted(_) if moving.types.is_empty() => return Err(wrong()),
+            Types::Omitted(_) if entry.types == moving.types => None,
+            Types::Omitted(gap) => {
+                entry.types.clone_from(&moving.types);
+                Some((gap, moving.types.clone()))
+            }
+        };
+        Ok(Addressed { server, types })
+    }
+
+    /// What an execution or a fetch left behind.
+    pub(super) fn executed(&mut self, answer: &Answer) {
+        let Some(id) = self.executing.take() else { return };
+        let open = self.status.contains(Status::CURSOR_EXISTS) && !self.status.contains(Status::LAST_ROW_SENT);
+        self.statements.hold(id, if open && !answer.error { Hold::Cursor } else { Hold::Nothing });
+        if answer.error
+            && let Some(moving) = self.statements.moving(id)
+            && let Some(lease) = &mut self.server.link
+            && let Some(entry) = lease.statements.find(&moving.statement)
+        {
+            // Who knows whether the server took the types.
+            entry.types.clear();
+        }
+    }
+
+    /// COM_STMT_FETCH.
+    pub(super) async fn fetch(&mut self, header: Header, bytes: &mut [u8], id: u32) -> Result<Next, End> {
+        if self.server.sharing.is_none() {
+            return self.forward(header, bytes, Expect::Fetch, quiet()).await;
+        }
+        let id = self.statements.meant(id);
+        let Some(moving) = self.statements.moving(id) else {
+            return self.refuse(header, &unknown(id, "mysqld_stmt_fetch")).await;
+        };
+        if moving.hold != Hold::Cursor {
+            let text = format!("The statement ({id}) has no open cursor");
+            return self.refuse(header, &SqlError::new(NO_CURSOR, text)).await;
+        }
+        let next = self.forward_to(header, bytes, id, Expect::Fetch).await?;
+        if matches!(next, Next::Relay { .. }) {
+            self.executing = Some(id);
+        }
+        Ok(next)
+    }
+
+    /// COM_STMT_SEND_LONG_DATA, which has no answer.
+    pub(super) async fn long_data(&mut self, header: Header, bytes: &mut [u8], id: u32) -> Result<Next, End> {
+        if self.server.sharing.is_none() {
+            return self.forward(header, bytes, Expect::None, quiet()).await;
+        }
+        let id = self.statements.meant(id);
+        if let Some(server) = self.long_data_at(id).await? {
+            execute::set_statement(bytes.get_mut(HEADER..).unwrap_or_default(), server);
+            self.send_server(bytes).await?;
+        }
+        Ok(Next::Answered)
+    }
+
+    /// The server's id of a statement that gets a part of a parameter's value now; `None` where nothing can be sent.
+    pub(super) async fn long_data_at(&mut self, id: u32) -> Result<Option<u32>, End> {
+        if self.statements.moving(id).is_none() {
+            // As the servers do.
+            return Ok(None);
+        }
+        if let Some(error) = self.attach(Wants { traces: quiet(), statement: Some(id) }).await? {
+            if let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) {
+                moving.owed = Some(error);
+            }
+            return Ok(None);
+        }
+        self.statements.hold(id, Hold::LongData);
+        Ok(self.placed_at(id))
+    }
+
+    /// COM_STMT_RESET.
+    pub(super) async fn reset_statement(&mut self, header: Header, bytes: &mut [u8], id: u32) -> Result<Next, End> {
+        if self.server.sharing.is_none() {
+            return self.forward(header, bytes, Expect::Simple, quiet()).await;
+        }
+        let id = self.statements.meant(id);
+        let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
+            return self.refuse(header, &unknown(id, "mysqld_stmt_reset")).await;
+        };
+        moving.owed = None;
+        let held = moving.hold != Hold::Nothing;
+        self.statements.hold(id, Hold::Nothing);
+        if held {
+            return self.forward_to(header, bytes, id, Expect::Simple).await;
+        }
+        // There is nothing to reset, on whatever connection; the answer is the same.
+        let mut out = Vec::new();
+        let mut seq = header.seq;
+        packet::build(&mut out, &mut seq, |out| Command::Ping.write(self.server.capabilities, out));
+        self.forward(header, &out, Expect::Simple, quiet()).await
+    }
+
+    /// COM_STMT_CLOSE, which has no answer. Where a session shares connections, the server is told by whoever uses the
+    /// statement's connection next.
+    pub(super) async fn close_statement(&mut self, header: Header, bytes: &[u8], id: u32) -> Result<Next, End> {
+        if self.server.sharing.is_none() {
+            self.statements.remove(id);
+            return self.forward(header, bytes, Expect::None, Traces::default()).await;
+        }
+        let id = self.statements.meant(id);
+        self.statements.remove(id);
+        Ok(Next::Answered)
+    }
+
+    /// Sends a command on to the statement that it names.
+    async fn forward_to(&mut self, header: Header, bytes: &mut [u8], id: u32, expect: Expect) -> Result<Next, End> {
+        if let Some(error) = self.attach(Wants { traces: quiet(), statement: Some(id) }).await? {
+            return self.refuse(header, &error).await;
+        }
+        let Some(server) = self.placed_at(id) else {
+            return self.refuse(header, &patch::lost_state()).await;
+        };
+        execute::set_statement(bytes.get_mut(HEADER..).unwrap_or_default(), server);
+        self.send_server(bytes).await?;
+        Ok(Next::Relay { expect, counted: None, rewritten: false })
+    }
+
+    fn placed_at(&mut self, id: u32) -> Option<u32> {
+        let statement = self.statements.statement(id)?;
+        Some(self.server.link.as_mut()?.statements.find(statement)?.server)
+    }
+}
+
+/// An execution on the connection in hand.
+#[derive(Debug)]
+pub(super) struct Addressed {
+    /// The server's id of the statement.
+    pub(super) server: u32,
+    /// The types that it must carry besides, and where.
+    pub(super) types: Option<(execute::Gap, Vec<u8>)>,
+}
+
+/// Closes on a connection what nobody has prepared any more, and prepares a statement there if it is not yet.
+pub(super) async fn place(
+    statement: Option<&Arc<Statement>>,
+    sharing: &mut Sharing,
+    lease: &mut Lease,
+    pool: &backend::pool::Pool,
+) -> Result<(), Unusable> {
+    let registry = pool.statements();
+    if lease.statements.is_untidy(registry) {
+        tidy(lease, registry).await?;
+    }
+    let Some(statement) = statement else { return Ok(()) };
+    if lease.statements.find(statement).is_some() {
+        return Ok(());
+    }
+    let Some((text, origin)) = statement.origin() else { return Err(patch::lost_state().into()) };
+    if !sharing.know_profile(lease, pool).await? {
+        return Err(patch::lost_state().into());
+    }
+    let Some(current) = sharing.profile.clone() else { return Err(patch::lost_state().into()) };
+    // Warnings and counts do not survive it.
+    sharing.save(lease).await?;
+    let elsewhere = !Arc::ptr_eq(&current, origin);
+    if elsewhere {
+        bring(lease, &current, origin).await?;
+    }
+    let prepared = prepare(lease, text).await;
+    if elsewhere {
+        bring(lease, origin, &current).await?;
+    }
+    if let Err(ExchangeError::Server(_)) = &prepared {
+        // The client is told this error, and may ask for it again.
+        sharing.warnings = if elsewhere { Warnings::Lost } else { Warnings::Held };
+        sharing.warning_count = 1;
+        sharing.counts.rows = -1;
+    }
+    lease.statements.put(statement, prepared?, registry);
+    if lease.statements.is_untidy(registry) {
+        tidy(lease, registry).await?;
+    }
+    Ok(())
+}
+
+/// Closes what nobody has any more.
+async fn tidy(lease: &mut Lease, registry: &Registry) -> Result<(), ExchangeError> {
+    let closing = lease.statements.to_close(registry);
+    if closing.is_empty() {
+        return Ok(());
+    }
+    let mut out = Vec::new();
+    for id in closing {
+        let mut seq = 0;
+        packet::build(&mut out, &mut seq, |out| Command::StmtClose(id).write(lease.capabilities, out));
+    }
+    Ok(lease.stream.write_all(&out).await?)
+}
