@@ -155,6 +155,8 @@ pub struct Entry {
     pub server: u32,
     /// The types of parameters that the server remembers with it, as they were sent; empty before the first execution.
     pub types: Vec<u8>,
+    /// It was executed with a cursor here.
+    pub opened: bool,
 }
 
 /// The statements that are prepared on one connection.
@@ -178,12 +180,18 @@ impl Placed {
         Some(entry)
     }
 
+    /// Whether the server has a statement of this id here.
+    #[must_use]
+    pub fn has(&self, server: u32) -> bool {
+        self.entries.values().any(|entry| entry.server == server) || self.closing.contains(&server)
+    }
+
     /// Notes that a statement is prepared here now. What it takes the place of is to be closed: an older one of the same
     /// statement, or with the budget spent the one that was not used for longest.
     pub fn put(&mut self, statement: &Arc<Statement>, server: u32, registry: &Registry) {
         self.clock += 1;
         let entry =
-            Entry { statement: Arc::downgrade(statement), used: self.clock, server, types: Vec::new() };
+            Entry { statement: Arc::downgrade(statement), used: self.clock, server, types: Vec::new(), opened: false };
         let counts = self.counts.get_or_insert_with(|| registry.counts.clone()).clone();
         match self.entries.insert(statement.id, entry) {
             Some(old) => self.closing.push(old.server),
@@ -196,6 +204,11 @@ impl Placed {
             let oldest = others.min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id);
             oldest.into_iter().for_each(|id| self.remove(id));
         }
+    }
+
+    /// Has a statement closed, so that it is prepared anew for its next execution.
+    pub fn discard(&mut self, statement: &Statement) {
+        self.remove(statement.id);
     }
 
     fn remove(&mut self, id: u64) {

@@ -1,5 +1,7 @@
 //! A client at the level of packets: capabilities at will, replies as they come, and the misbehaviour that tests need.
 
+mod reply;
+
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use wire::{
 };
 
 use crate::client::Server;
+pub use reply::Reply;
 
 /// The largest payload that is read.
 const MOST: usize = 256 << 20;
@@ -174,13 +177,19 @@ impl Client {
                 self.buffer.drain(..used);
                 return Ok(data);
             }
-            let mut chunk = vec![0; 1 << 16];
-            let read = self.stream.read(&mut chunk)?;
-            if read == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+            self.fill()?;
         }
+    }
+
+    /// Reads what there is.
+    fn fill(&mut self) -> io::Result<()> {
+        let mut chunk = vec![0; 1 << 16];
+        let read = self.stream.read(&mut chunk)?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        Ok(())
     }
 
     /// Runs a text query and reads all of its answer.

@@ -41,6 +41,12 @@ pub fn set_statement(payload: &mut [u8], id: u32) {
     }
 }
 
+/// Whether an execution asks for a cursor.
+#[must_use]
+pub fn opens_cursor(payload: &[u8]) -> bool {
+    payload.first() == Some(&EXECUTE) && payload.get(5).is_some_and(|flags| flags & 7 != 0)
+}
+
 /// Finds the types in an execution's payload, of which the end may be missing. `count` is the statement's number of
 /// parameters, as the server told it at PREPARE.
 ///

@@ -25,8 +25,28 @@ const TRIES: usize = 4;
 pub(super) struct Wants {
     /// What it reads and leaves.
     pub(super) traces: Traces,
-    /// The client's id of the prepared statement that it names.
-    pub(super) statement: Option<u32>,
+    /// The prepared statement that it names.
+    pub(super) statement: Option<Named>,
+}
+
+/// A prepared statement that a command names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named {
+    /// The client's id of it.
+    pub(super) id: u32,
+    /// What for.
+    pub(super) purpose: Purpose,
+}
+
+/// What a statement is named for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be executed without a cursor.
+    Rows,
+    /// To be executed with a cursor.
+    Cursor,
+    /// Anything else.
+    Other,
 }
 
 impl From<Traces> for Wants {
@@ -108,7 +128,8 @@ impl Session {
             },
         };
         let shared = self.shared.clone();
-        let statement = wants.statement.and_then(|id| self.statements.statement(id));
+        let named = wants.statement;
+        let statement = named.and_then(|named| Some((self.statements.statement(named.id)?, named.purpose)));
         let mut ready = place(statement, sharing, &mut lease, &shared.home().pool).await;
         if ready.is_ok() {
             ready = self.recall(sharing, wants.traces, &mut lease).await;

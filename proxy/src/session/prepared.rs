@@ -8,14 +8,14 @@ use backend::exchange::{ExchangeError, prepare};
 use backend::pool::Lease;
 use backend::profile::Profile;
 use backend::statements::{COPIES, Registry, Statement};
-use sql::Traces;
-use sql::traces::List;
+use sql::{Product, Traces};
+use sql::traces::{List, Soft};
 use wire::execute::{self, Types};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, Status};
 
-use super::attach::{Unusable, Wants, bring};
+use super::attach::{Named, Purpose, Unusable, Wants, bring};
 use super::command::Next;
 use super::relay::Answer;
 use super::server::{Sharing, Warnings};
@@ -26,6 +26,9 @@ use crate::planner::Planned;
 const MOST: usize = 16_382;
 /// MariaDB's clients name the statement prepared last so, before they know its id.
 const LAST: u32 = u32::MAX;
+
+/// The first id that a session gives of its own: far from those that servers give, who count from 1.
+const FIRST: u32 = 1 << 30;
 
 const UNKNOWN_STATEMENT: u16 = 1243;
 const NO_CURSOR: u16 = 1421;
@@ -169,8 +172,14 @@ impl Statements {
     }
 }
 
-fn unknown(id: u32, asked_by: &str) -> SqlError {
-    let text = format!("Unknown prepared statement handler ({id}) given to {asked_by}");
+/// What a command needs that names a statement and does not execute it.
+fn other(id: u32) -> Wants {
+    Wants { traces: quiet(), statement: Some(Named { id, purpose: Purpose::Other }) }
+}
+
+/// As MariaDB words it.
+pub(super) fn unknown(id: u32) -> SqlError {
+    let text = format!("Unknown prepared statement handler ({id}) given to mysqld_stmt_execute");
     SqlError::new(UNKNOWN_STATEMENT, text)
 }
 
@@ -221,9 +230,8 @@ impl Session {
         };
         let statements = &mut self.statements;
         loop {
-            statements.given = statements.given.wrapping_add(1);
-            let taken = statements.given == LAST || statements.given == 0;
-            if !taken && !statements.list.contains_key(&statements.given) {
+            statements.given = FIRST | statements.given.wrapping_add(1) & (FIRST - 1);
+            if !statements.list.contains_key(&statements.given) {
                 break;
             }
         }
@@ -254,17 +262,16 @@ impl Session {
             self.send_server(bytes).await?;
             return Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false });
         }
-        let (id, traces) = match self.execution(id) {
-            Ok(execution) => execution,
-            Err(error) => return self.refuse(header, &error).await,
+        let Some((id, traces)) = self.execution(id) else {
+            return self.forward_unknown(header, bytes, id, Expect::Execute).await;
         };
         let counted = self.statements.planned(id).cloned();
-        if let Some(error) = self.ready(id, traces).await? {
+        if let Some(error) = self.ready(id, traces, bytes.get(HEADER..).unwrap_or_default()).await? {
             return self.refuse(header, &error).await;
         }
         let payload = bytes.get(HEADER..).unwrap_or_default();
         match self.address(id, payload) {
-            Err(error) => return self.refuse(header, &error).await,
+            Err(error) => return self.refuse_here(header, &error).await,
             Ok(Addressed { server, types: None }) => {
                 execute::set_statement(bytes.get_mut(HEADER..).unwrap_or_default(), server);
                 self.send_server(bytes).await?;
@@ -282,15 +289,46 @@ impl Session {
         Ok(Next::Relay { expect: Expect::Execute, counted, rewritten: false })
     }
 
-    /// The statement that an execution names, and what it may leave behind.
-    pub(super) fn execution(&self, id: u32) -> Result<(u32, Traces), SqlError> {
+    /// The statement that an execution names, and what it may leave behind; `None` for one that nobody has.
+    pub(super) fn execution(&self, id: u32) -> Option<(u32, Traces)> {
         let id = self.statements.meant(id);
-        let prepared = self.statements.list.get(&id).ok_or_else(|| unknown(id, "mysqld_stmt_execute"))?;
-        Ok((id, prepared.planned.as_ref().map_or(Traces::unknown(), |planned| planned.traces())))
+        let prepared = self.statements.list.get(&id)?;
+        Some((id, prepared.planned.as_ref().map_or(Traces::unknown(), |planned| planned.traces())))
+    }
+
+    /// A command names a statement that the session does not have: the server says so best, if it has none of that id either.
+    async fn forward_unknown(&mut self, header: Header, bytes: &[u8], id: u32, expect: Expect) -> Result<Next, End> {
+        let known = |lease: &mut Lease| id == LAST || lease.statements.has(id);
+        // Its error is added to the session's list, which has to be there.
+        let traces = Traces { reads: Soft::DIAGNOSTICS, ..quiet() };
+        if let Some(error) = self.attach(traces).await? {
+            return self.refuse(header, &error).await;
+        }
+        self.patch = None;
+        if self.server.link.as_mut().is_some_and(known) {
+            return self.refuse_here(header, &unknown(id)).await;
+        }
+        self.send_server(bytes).await?;
+        Ok(Next::Relay { expect, counted: None, rewritten: false })
+    }
+
+    /// Answers with an error that the server would have kept for SHOW WARNINGS.
+    async fn refuse_here(&mut self, header: Header, error: &SqlError) -> Result<Next, End> {
+        if let Some(sharing) = &mut self.server.sharing {
+            sharing.warnings = Warnings::Lost;
+            sharing.warning_count = 1;
+            sharing.counts.rows = -1;
+        }
+        self.refuse(header, error).await
     }
 
     /// Gets a connection with the statement on it; returns the error that its execution is answered with if it cannot be had.
-    pub(super) async fn ready(&mut self, id: u32, traces: Traces) -> Result<Option<SqlError>, End> {
+    pub(super) async fn ready(
+        &mut self,
+        id: u32,
+        traces: Traces,
+        payload: &[u8],
+    ) -> Result<Option<SqlError>, End> {
         let owed = match self.statements.list.get_mut(&id) {
             Some(Prepared { moving: Some(moving), .. }) => moving.owed.take(),
             _ => None,
@@ -298,7 +336,8 @@ impl Session {
         if owed.is_some() {
             return Ok(owed);
         }
-        if let Some(error) = self.attach(Wants { traces, statement: Some(id) }).await? {
+        let purpose = if execute::opens_cursor(payload) { Purpose::Cursor } else { Purpose::Rows };
+        if let Some(error) = self.attach(Wants { traces, statement: Some(Named { id, purpose }) }).await? {
             return Ok(Some(error));
         }
         Ok(self.patch.take().map(|_| patch::lost_state()))
@@ -309,16 +348,17 @@ impl Session {
     pub(super) fn address(&mut self, id: u32, payload: &[u8]) -> Result<Addressed, SqlError> {
         let capabilities = self.server.capabilities;
         let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
-            return Err(unknown(id, "mysqld_stmt_execute"));
+            return Err(unknown(id));
         };
         let entry =
             self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
         let entry = entry.ok_or_else(patch::lost_state)?;
         let wrong = || SqlError::new(WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute");
         let server = entry.server;
-        let types = match execute::types(payload, moving.params, capabilities).map_err(|_| wrong())? {
-            Types::None => None,
-            Types::Sent(types) => {
+        let types = match execute::types(payload, moving.params, capabilities) {
+            // The server says what is wrong with it.
+            Ok(Types::None) | Err(_) => None,
+            Ok(Types::Sent(types)) => {
                 for list in [&mut moving.types, &mut entry.types] {
                     if list != types {
                         list.clear();
@@ -327,9 +367,9 @@ impl Session {
                 }
                 None
             }
-            Types::Omitted(_) if moving.types.is_empty() => return Err(wrong()),
-            Types::Omitted(_) if entry.types == moving.types => None,
-            Types::Omitted(gap) => {
+            Ok(Types::Omitted(_)) if moving.types.is_empty() => return Err(wrong()),
+            Ok(Types::Omitted(_)) if entry.types == moving.types => None,
+            Ok(Types::Omitted(gap)) => {
                 entry.types.clone_from(&moving.types);
                 Some((gap, moving.types.clone()))
             }
@@ -359,11 +399,12 @@ impl Session {
         }
         let id = self.statements.meant(id);
         let Some(moving) = self.statements.moving(id) else {
-            return self.refuse(header, &unknown(id, "mysqld_stmt_fetch")).await;
+            return self.forward_unknown(header, bytes, id, Expect::Fetch).await;
         };
         if moving.hold != Hold::Cursor {
-            let text = format!("The statement ({id}) has no open cursor");
-            return self.refuse(header, &SqlError::new(NO_CURSOR, text)).await;
+            let end = if self.view.flavor.product == Product::MySql { "." } else { "" };
+            let text = format!("The statement ({id}) has no open cursor{end}");
+            return self.refuse_here(header, &SqlError::new(NO_CURSOR, text)).await;
         }
         let next = self.forward_to(header, bytes, id, Expect::Fetch).await?;
         if matches!(next, Next::Relay { .. }) {
@@ -391,7 +432,7 @@ impl Session {
             // As the servers do.
             return Ok(None);
         }
-        if let Some(error) = self.attach(Wants { traces: quiet(), statement: Some(id) }).await? {
+        if let Some(error) = self.attach(other(id)).await? {
             if let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) {
                 moving.owed = Some(error);
             }
@@ -408,7 +449,7 @@ impl Session {
         }
         let id = self.statements.meant(id);
         let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
-            return self.refuse(header, &unknown(id, "mysqld_stmt_reset")).await;
+            return self.forward_unknown(header, bytes, id, Expect::Simple).await;
         };
         moving.owed = None;
         let held = moving.hold != Hold::Nothing;
@@ -437,7 +478,7 @@ impl Session {
 
     /// Sends a command on to the statement that it names.
     async fn forward_to(&mut self, header: Header, bytes: &mut [u8], id: u32, expect: Expect) -> Result<Next, End> {
-        if let Some(error) = self.attach(Wants { traces: quiet(), statement: Some(id) }).await? {
+        if let Some(error) = self.attach(other(id)).await? {
             return self.refuse(header, &error).await;
         }
         let Some(server) = self.placed_at(id) else {
@@ -465,7 +506,7 @@ pub(super) struct Addressed {
 
 /// Closes on a connection what nobody has prepared any more, and prepares a statement there if it is not yet.
 pub(super) async fn place(
-    statement: Option<&Arc<Statement>>,
+    statement: Option<(&Arc<Statement>, Purpose)>,
     sharing: &mut Sharing,
     lease: &mut Lease,
     pool: &backend::pool::Pool,
@@ -474,9 +515,14 @@ pub(super) async fn place(
     if lease.statements.is_untidy(registry) {
         tidy(lease, registry).await?;
     }
-    let Some(statement) = statement else { return Ok(()) };
-    if lease.statements.find(statement).is_some() {
-        return Ok(());
+    let Some((statement, purpose)) = statement else { return Ok(()) };
+    if let Some(entry) = lease.statements.find(statement) {
+        // MySQL (9.7, tried) answers a statement that was executed with a cursor before without its rows.
+        if purpose != Purpose::Rows || !entry.opened {
+            entry.opened |= purpose == Purpose::Cursor;
+            return Ok(());
+        }
+        lease.statements.discard(statement);
     }
     let Some((text, origin)) = statement.origin() else { return Err(patch::lost_state().into()) };
     if !sharing.know_profile(lease, pool).await? {
@@ -500,6 +546,9 @@ pub(super) async fn place(
         sharing.counts.rows = -1;
     }
     lease.statements.put(statement, prepared?, registry);
+    if let Some(entry) = lease.statements.find(statement) {
+        entry.opened = purpose == Purpose::Cursor;
+    }
     if lease.statements.is_untidy(registry) {
         tidy(lease, registry).await?;
     }

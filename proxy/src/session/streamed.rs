@@ -9,7 +9,7 @@ use wire::follow::Expect;
 use wire::packet::{HEADER, Header, MAX_PAYLOAD};
 use wire::{ProtocolError, SqlError};
 
-use super::prepared::{Addressed, WRONG_ARGUMENTS};
+use super::prepared::{Addressed, WRONG_ARGUMENTS, unknown};
 use super::{End, LOOKED_AT, Session};
 use crate::stats::{Activity, Counter};
 
@@ -124,14 +124,13 @@ impl Session {
     }
 
     async fn execution_way(&mut self, header: Header, id: u32) -> Result<Way, End> {
-        let (id, traces) = match self.execution(id) {
-            Ok(execution) => execution,
-            Err(error) => return Ok(Way::Away(Some(error))),
-        };
-        if let Some(error) = self.ready(id, traces).await? {
-            return Ok(Way::Away(Some(error)));
-        }
+        let Some((id, traces)) = self.execution(id) else { return Ok(Way::Away(Some(unknown(id)))) };
         let mut input = std::mem::take(&mut self.client.input);
+        let ready = self.ready(id, traces, input.filled().get(HEADER..).unwrap_or_default()).await;
+        if !matches!(ready, Ok(None)) {
+            self.client.input = input;
+            return Ok(Way::Away(ready?));
+        }
         let way = self.begin_execution(header, id, &mut input).await;
         self.client.input = input;
         self.executing = Some(id);

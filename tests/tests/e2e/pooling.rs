@@ -5,6 +5,7 @@
 
 mod cases;
 mod hunt;
+mod statements;
 mod world;
 
 use mysql_async::prelude::Queryable;

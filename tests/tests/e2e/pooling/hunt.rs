@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use shuntyard_tests::generator::Random;
 
+use super::statements::{Given, HANDLES, Use};
 use super::world::{Act, CLIENTS, Step, World, each};
 
 /// Steps of one script.
@@ -65,6 +66,7 @@ fn shrink(world: &World, mut script: Vec<Step>, mut why: String) -> (Vec<Step>, 
 /// A random script: at most one client at a time holds a transaction, so that nobody waits for ever.
 fn script(random: &mut Random) -> Vec<Step> {
     let mut holder: Option<usize> = None;
+    let mut opened = [[false; HANDLES]; CLIENTS];
     let mut steps = Vec::with_capacity(STEPS);
     while steps.len() < STEPS {
         let at = random.below(CLIENTS);
@@ -81,6 +83,19 @@ fn script(random: &mut Random) -> Vec<Step> {
                 steps.push((at, Act::Query(end.to_owned())));
                 (Act::Query("SET autocommit = 1".to_owned()), true)
             }
+            19..=30 => {
+                let handle = random.below(HANDLES);
+                let act = use_of(random, at);
+                let opened = &mut opened[at][handle];
+                match &act {
+                    Use::Prepare(_) => *opened = false,
+                    Use::Open(_) => *opened = true,
+                    // MySQL 9.7 itself sends no rows for it, and no end either.
+                    Use::Execute(_) if *opened => continue,
+                    _ => {}
+                }
+                (Act::Statement(handle, act), false)
+            }
             17..=18 => (Act::InitDb(random.pick::<&str>(&["other", "leak", "nosuch"])), false),
             _ => (Act::Query(statement(random, at)), false),
         };
@@ -90,6 +105,48 @@ fn script(random: &mut Random) -> Vec<Step> {
         steps.push((at, act));
     }
     steps
+}
+
+fn use_of(random: &mut Random, at: usize) -> Use {
+    let n = random.below(40);
+    let given = match random.below(6) {
+        0 => Given::Nothing,
+        1 => Given::Text("17"),
+        2 => Given::NumberAgain(n as i64),
+        3 => Given::TextAgain("18"),
+        _ => Given::Number(n as i64),
+    };
+    match random.below(20) {
+        0..=5 => Use::Prepare(prepared_text(random, at)),
+        6..=13 => Use::Execute(given),
+        14 => Use::Open(given),
+        15 => Use::Fetch(2),
+        16 => Use::LongData("5"),
+        17 => Use::Execute(Given::Sent),
+        18 => Use::Reset,
+        _ => Use::Close,
+    }
+}
+
+/// Most are the same for all clients, so that they share them.
+fn prepared_text(random: &mut Random, at: usize) -> String {
+    let text = match random.below(16) {
+        0..=2 => return format!("INSERT INTO leak.t{at} (v) VALUES (?)"),
+        3 => return statement(random, at),
+        4 => "SELECT ? + 1, @@sql_mode",
+        5 => "SELECT ?, 'a' \"b\"",
+        6 => "SELECT LAST_INSERT_ID()",
+        7 => "SELECT v FROM leak.t0 WHERE v > ? ORDER BY v",
+        8 => "SELECT id FROM t WHERE id = ?",
+        9 => "SELECT COLLATION('x'), CONCAT(?, 'y')",
+        10 => "SELECT DATABASE()",
+        11 => "UPDATE leak.t0 SET s = ? WHERE v > 3",
+        12 => "SET SESSION group_concat_max_len = ?",
+        13 => "SELECT @a, ?",
+        14 => "SELECT SQL_CALC_FOUND_ROWS v FROM leak.t1 ORDER BY v LIMIT 1",
+        _ => "SELECT 1 / ?",
+    };
+    text.to_owned()
 }
 
 fn statement(random: &mut Random, at: usize) -> String {

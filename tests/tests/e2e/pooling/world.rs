@@ -8,6 +8,8 @@ use shuntyard_tests::proxy::{Proxy, Setup};
 use shuntyard_tests::raw::{Client, modern};
 use wire::Command;
 
+use super::statements::{Side, Use};
+
 /// Clients of one script at most; each has a table of its own, `t0`, `t1`, ….
 pub(super) const CLIENTS: usize = 6;
 
@@ -29,6 +31,17 @@ pub(super) enum Act {
     Reset,
     /// Leaves and comes again.
     Reconnect,
+    /// Something with a prepared statement.
+    Statement(usize, Use),
+}
+
+/// What a statement whose answer is gone is refused with.
+const LOST: &str = "went with a connection that other sessions use now";
+
+/// The same client at both.
+struct Pair {
+    straight: Side,
+    proxied: Side,
 }
 
 /// One step: who does what.
@@ -72,7 +85,7 @@ impl World {
     pub(super) fn run(&self, script: &[Step]) -> Result<usize, String> {
         let login =
             |server: &Server| Client::login(server, Some("leak"), modern()).map_err(|e| e.to_string());
-        let mut clients: [Option<(Client, Client)>; CLIENTS] = std::array::from_fn(|_| None);
+        let mut clients: [Option<Pair>; CLIENTS] = std::array::from_fn(|_| None);
         let mut refused = 0;
         // Rows of one script are no rows of the next.
         for at in 0..CLIENTS {
@@ -86,10 +99,25 @@ impl World {
             let slot = &mut clients[*at];
             if slot.is_none() || *act == Act::Reconnect {
                 *slot = None;
-                *slot = Some((login(&self.oracle)?, login(&self.proxy.server())?));
+                *slot = Some(Pair {
+                    straight: Side::new(login(&self.oracle)?),
+                    proxied: Side::new(login(&self.proxy.server())?),
+                });
             }
-            let Some((straight, proxied)) = slot else { continue };
-            let (expected, found) = (run(straight, act), run(proxied, act));
+            let Some(Pair { straight, proxied }) = slot else { continue };
+            if let Act::Statement(handle, act) = act {
+                let (expected, found) = (straight.act(*handle, act), proxied.act(*handle, act));
+                if format!("{found:?}").contains(LOST) {
+                    refused += 1;
+                    *slot = None;
+                } else if expected != found {
+                    return Err(format!(
+                        "step {number}: client {at} {act:?} of {handle}\nstraight: {expected:?}\nproxied:  {found:?}"
+                    ));
+                }
+                continue;
+            }
+            let (expected, found) = (run(&mut straight.client, act), run(&mut proxied.client, act));
             if is_refusal(&found) {
                 // What it asked for happened on one side only.
                 refused += 1;
@@ -132,13 +160,13 @@ fn run(client: &mut Client, act: &Act) -> Result<Vec<Answer>, String> {
         Act::Query(text) => client.query(text.as_bytes()),
         Act::InitDb(schema) => client.run(&Command::InitDb(schema.as_bytes())),
         Act::Reset => client.run(&Command::ResetConnection),
-        Act::Reconnect => return Ok(Vec::new()),
+        Act::Reconnect | Act::Statement(..) => return Ok(Vec::new()),
     };
     answer.map(|answer| vec![answer]).map_err(|error| error.kind().to_string())
 }
 
 fn is_refusal(answer: &Result<Vec<Answer>, String>) -> bool {
-    format!("{answer:?}").contains("went with a connection that other sessions use now")
+    format!("{answer:?}").contains(LOST)
 }
 
 fn content() -> Vec<String> {
