@@ -116,8 +116,8 @@ impl Session {
             // It was kept for statements that are closed now.
             self.member.set_pin("");
         }
-        if !self.shared.home().pool.has_room_for(lease) {
-            // It is about to be closed.
+        // It is about to be closed; or the session has no claim on it, and would wait for ever for others to save what is there.
+        if !self.shared.home().pool.has_room_for(lease) || overwritten {
             sharing.save(lease).await?;
             overwritten = true;
         }

@@ -1,5 +1,7 @@
 //! Two servers with the same content, clients straight at one and through the proxy at the other, and one script for both.
 
+use std::time::Duration;
+
 use router::compare::{Answer, Difference, Metadata, Order, Terms, Verdict, compare};
 use shuntyard_tests::client::Server;
 use shuntyard_tests::mariadb::MariaDb;
@@ -34,6 +36,9 @@ pub(super) enum Act {
     /// Something with a prepared statement.
     Statement(usize, Use),
 }
+
+/// Whoever waits longer waits for ever.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// What a statement whose answer is gone is refused with.
 const LOST: &str = "went with a connection that other sessions use now";
@@ -83,8 +88,11 @@ impl World {
     /// # Errors
     /// The first step whose answers differ, with both.
     pub(super) fn run(&self, script: &[Step]) -> Result<usize, String> {
-        let login =
-            |server: &Server| Client::login(server, Some("leak"), modern()).map_err(|e| e.to_string());
+        let login = |server: &Server| {
+            let mut client = Client::login(server, Some("leak"), modern()).map_err(|e| e.to_string())?;
+            client.stream().set_read_timeout(Some(PATIENCE)).map_err(|e| e.to_string())?;
+            Ok::<_, String>(client)
+        };
         let mut clients: [Option<Pair>; CLIENTS] = std::array::from_fn(|_| None);
         let mut refused = 0;
         // Rows of one script are no rows of the next.
