@@ -118,30 +118,52 @@ pub struct Note {
     pub legacy: Option<Left>,
 }
 
-/// No connection became free in time.
+/// Why no connection was had.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "all {size} shared connections to backend {name} are busy; waited {waited:?} (timeouts.wait, limits.statements_per_backend)"
-)]
-pub struct Busy {
-    /// The backend.
-    pub name: Arc<str>,
-    /// The pool's size.
+pub enum Busy {
+    /// None became free in time.
+    #[error(
+        "all {size} shared connections to backend {name} are busy; waited {waited:?} (timeouts.wait, limits.statements_per_backend)"
+    )]
+    TimedOut {
+        /// The backend.
+        name: Arc<str>,
+        /// The pool's size.
+        size: usize,
+        /// How long.
+        waited: Duration,
+    },
+    /// So many wait already that another one is turned away at once.
+    #[error("{queue} statements wait for backend {name} already (limits.queue)")]
+    Full {
+        /// The backend.
+        name: Arc<str>,
+        /// How many may wait.
+        queue: usize,
+    },
+}
+
+/// Bounds of a pool.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds {
+    /// Connections that are shared.
     pub size: usize,
-    /// How long.
-    pub waited: Duration,
+    /// Sessions that wait for one.
+    pub queue: usize,
+    /// Prepared statements on all of them together.
+    pub statements: usize,
 }
 
 impl Pool {
-    /// A pool of connections to one server: at most `size` shared ones, with `statements` prepared statements in all.
+    /// A pool of connections to one server.
     #[must_use]
-    pub fn new(target: Arc<Target>, size: usize, statements: usize) -> Self {
+    pub fn new(target: Arc<Target>, bounds: Bounds) -> Self {
         Self {
             target,
             open: Arc::new(()),
-            shelf: Arc::new(Shelf::new(size.max(1))),
+            shelf: Arc::new(Shelf::new(bounds.size.max(1), bounds.queue)),
             profiles: Mutex::default(),
-            statements: Registry::new(statements),
+            statements: Registry::new(bounds.statements),
         }
     }
 
@@ -204,7 +226,7 @@ impl Pool {
     /// A shared connection, or room to open one; waits for at most `wait`.
     ///
     /// # Errors
-    /// When none became free in time.
+    /// When none became free in time, or too many wait already.
     pub async fn borrow(&self, ask: &Ask<'_>, wait: Duration) -> Result<Borrowed, Busy> {
         loop {
             let handed = match self.shelf.find(ask) {
@@ -215,9 +237,12 @@ impl Pool {
                     Ok(Err(_)) => continue,
                     Err(_) => {
                         let name = self.target.name.clone();
-                        return Err(Busy { name, size: self.size(), waited: wait });
+                        return Err(Busy::TimedOut { name, size: self.size(), waited: wait });
                     }
                 },
+                Found::Full => {
+                    return Err(Busy::Full { name: self.target.name.clone(), queue: self.shelf.queue() });
+                }
             };
             let Parked { connection, note, slot, _open: _ } = match handed {
                 Handed::Room(slot) => return Ok(Borrowed::Room(slot)),

@@ -190,8 +190,13 @@ impl Placed {
     /// statement, or with the budget spent the one that was not used for longest.
     pub fn put(&mut self, statement: &Arc<Statement>, server: u32, registry: &Registry) {
         self.clock += 1;
-        let entry =
-            Entry { statement: Arc::downgrade(statement), used: self.clock, server, types: Vec::new(), opened: false };
+        let entry = Entry {
+            statement: Arc::downgrade(statement),
+            used: self.clock,
+            server,
+            types: Vec::new(),
+            opened: false,
+        };
         let counts = self.counts.get_or_insert_with(|| registry.counts.clone()).clone();
         match self.entries.insert(statement.id, entry) {
             Some(old) => self.closing.push(old.server),

@@ -13,13 +13,13 @@ use backend::catalog::{self, CatalogHandle, Keeper, Timing};
 use backend::connect::{self, Login, Target};
 use backend::control;
 use backend::health::{Monitor, Pace};
-use backend::pool::Pool;
+use backend::pool::{Bounds, Pool};
 use backend::tls::{ClientTls, TlsMode};
 use wire::Capabilities;
 use wire::auth::{Password, Secret};
 use zeroize::Zeroizing;
 
-use crate::config::{self, Config, MemoryUse, Place};
+use crate::config::{self, Config, Limits, MemoryUse, Place};
 use crate::shared::{Shared, Unit};
 
 /// Between two looks at the accounts.
@@ -170,15 +170,19 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
     control.connect_timeout = config.timeouts.connect;
     Ok(Unit::new(
         name,
-        Pool::new(
-            Arc::new(target),
-            config.limits.statements_per_backend.unwrap_or_else(shared_connections),
-            config.limits.prepared_statements,
-        ),
+        Pool::new(Arc::new(target), bounds(&config.limits)),
         control.clone(),
         Monitor::start(control, Pace::default()),
         server.is_some(),
     ))
+}
+
+fn bounds(limits: &Limits) -> Bounds {
+    Bounds {
+        size: limits.statements_per_backend.unwrap_or_else(shared_connections),
+        queue: limits.queue,
+        statements: limits.prepared_statements,
+    }
 }
 
 /// How many connections to a backend are shared where nothing is configured: a server is quickest with a few statements for

@@ -162,10 +162,8 @@ impl Config {
                 "limits.statements_per_backend",
                 self.limits.statements_per_backend != new.limits.statements_per_backend,
             ),
-            (
-                "limits.prepared_statements",
-                self.limits.prepared_statements != new.limits.prepared_statements,
-            ),
+            ("limits.queue", self.limits.queue != new.limits.queue),
+            ("limits.prepared_statements", self.limits.prepared_statements != new.limits.prepared_statements),
             ("account", self.account != new.account),
             ("log", self.log != new.log),
         ];

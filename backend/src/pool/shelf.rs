@@ -43,6 +43,8 @@ pub(super) struct Waiter {
 pub(super) enum Found {
     Handed(Handed),
     Wait(oneshot::Receiver<Handed>),
+    /// Too many wait already.
+    Full,
 }
 
 /// One of the pool's places. Dropped, it goes to the next who waits.
@@ -61,12 +63,18 @@ struct Inner {
 #[derive(Debug)]
 pub(super) struct Shelf {
     size: usize,
+    /// How many may wait.
+    queue: usize,
     inner: Mutex<Inner>,
 }
 
 impl Shelf {
-    pub(super) fn new(size: usize) -> Self {
-        Self { size, inner: Mutex::default() }
+    pub(super) fn new(size: usize, queue: usize) -> Self {
+        Self { size, queue, inner: Mutex::default() }
+    }
+
+    pub(super) const fn queue(&self) -> usize {
+        self.queue
     }
 
     pub(super) const fn size(&self) -> usize {
@@ -134,6 +142,13 @@ impl Shelf {
         // The longest parked one of another kind makes room.
         if !inner.parked.is_empty() {
             return Found::Handed(Handed::Replace(Box::new(inner.parked.remove(0))));
+        }
+        if inner.waiting.len() >= self.queue {
+            // Those who stopped waiting are no crowd.
+            inner.waiting.retain(|waiter| !waiter.sender.is_closed());
+            if inner.waiting.len() >= self.queue {
+                return Found::Full;
+            }
         }
         let (sender, inbox) = oneshot::channel();
         inner.waiting.push_back(Waiter {

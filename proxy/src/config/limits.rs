@@ -5,8 +5,6 @@ use std::time::Duration;
 use sql::source::Faults;
 use sql::yaml::{Fields, Node, Value};
 
-use super::later;
-
 /// Bounds on what clients may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limits {
@@ -17,6 +15,8 @@ pub(crate) struct Limits {
     /// Connections to one backend that sessions with `pooling: transaction` share, and so statements that run there at once;
     /// `None` is found by the proxy.
     pub(crate) statements_per_backend: Option<usize>,
+    /// Sessions that wait for one of these connections at most; one more is answered with 1040 at once.
+    pub(crate) queue: usize,
     /// Prepared statements on all of these connections together.
     pub(crate) prepared_statements: usize,
 }
@@ -37,7 +37,13 @@ pub(super) fn pooling(node: &Node, faults: &Faults) -> Option<Pooling> {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 10_000, per_user: None, statements_per_backend: None, prepared_statements: 8_000 }
+        Self {
+            connections: 10_000,
+            per_user: None,
+            statements_per_backend: None,
+            queue: 2_000,
+            prepared_statements: 8_000,
+        }
     }
 }
 
@@ -87,11 +93,10 @@ pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
         Some(node) => node.integer(1..=100_000_usize, faults),
         None => None,
     };
-    let prepared_statements =
-        number("prepared_statements").unwrap_or(Limits::default().prepared_statements);
-    later::keys(&fields, &["queue"]);
+    let prepared_statements = number("prepared_statements").unwrap_or(Limits::default().prepared_statements);
+    let queue = number("queue").unwrap_or(Limits::default().queue);
     fields.finish();
-    Some(Limits { connections, per_user, statements_per_backend, prepared_statements })
+    Some(Limits { connections, per_user, statements_per_backend, queue, prepared_statements })
 }
 
 pub(super) fn timeouts(node: &Node, faults: &Faults) -> Option<Timeouts> {

@@ -102,9 +102,7 @@ impl Session {
         match result {
             Ok(()) => Ok(None),
             Err(Unusable::Refused(error)) => Ok(Some(error)),
-            Err(Unusable::Broken) if held => {
-                Err(End::BackendLost(io::ErrorKind::ConnectionAborted.into()))
-            }
+            Err(Unusable::Broken) if held => Err(End::BackendLost(io::ErrorKind::ConnectionAborted.into())),
             Err(Unusable::Broken) => {
                 let text = format!("backend {} closes its connections", self.shared.home().name());
                 Ok(Some(SqlError { code: 1429, state: *b"08S01", message: text }))

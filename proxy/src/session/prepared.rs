@@ -8,8 +8,8 @@ use backend::exchange::{ExchangeError, prepare};
 use backend::pool::Lease;
 use backend::profile::Profile;
 use backend::statements::{COPIES, Registry, Statement};
-use sql::{Product, Traces};
 use sql::traces::{List, Soft};
+use sql::{Product, Traces};
 use wire::execute::{self, Types};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
@@ -202,9 +202,8 @@ impl Session {
             return self.refuse(header, &error).await;
         }
         if self.statements.list.len() >= MOST {
-            let text = format!(
-                "Can't create more than max_prepared_stmt_count statements (current value: {MOST})"
-            );
+            let text =
+                format!("Can't create more than max_prepared_stmt_count statements (current value: {MOST})");
             return self.refuse(header, &SqlError::new(TOO_MANY_STATEMENTS, text)).await;
         }
         self.coming = Some(self.announce_statement(Some(text)).await?);
@@ -297,7 +296,13 @@ impl Session {
     }
 
     /// A command names a statement that the session does not have: the server says so best, if it has none of that id either.
-    async fn forward_unknown(&mut self, header: Header, bytes: &[u8], id: u32, expect: Expect) -> Result<Next, End> {
+    async fn forward_unknown(
+        &mut self,
+        header: Header,
+        bytes: &[u8],
+        id: u32,
+        expect: Expect,
+    ) -> Result<Next, End> {
         let known = |lease: &mut Lease| id == LAST || lease.statements.has(id);
         // Its error is added to the session's list, which has to be there.
         let traces = Traces { reads: Soft::DIAGNOSTICS, ..quiet() };
@@ -350,8 +355,7 @@ impl Session {
         let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
             return Err(unknown(id));
         };
-        let entry =
-            self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
+        let entry = self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
         let entry = entry.ok_or_else(patch::lost_state)?;
         let wrong = || SqlError::new(WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute");
         let server = entry.server;
@@ -380,7 +384,8 @@ impl Session {
     /// What an execution or a fetch left behind.
     pub(super) fn executed(&mut self, answer: &Answer) {
         let Some(id) = self.executing.take() else { return };
-        let open = self.status.contains(Status::CURSOR_EXISTS) && !self.status.contains(Status::LAST_ROW_SENT);
+        let open =
+            self.status.contains(Status::CURSOR_EXISTS) && !self.status.contains(Status::LAST_ROW_SENT);
         self.statements.hold(id, if open && !answer.error { Hold::Cursor } else { Hold::Nothing });
         if answer.error
             && let Some(moving) = self.statements.moving(id)
@@ -443,7 +448,12 @@ impl Session {
     }
 
     /// COM_STMT_RESET.
-    pub(super) async fn reset_statement(&mut self, header: Header, bytes: &mut [u8], id: u32) -> Result<Next, End> {
+    pub(super) async fn reset_statement(
+        &mut self,
+        header: Header,
+        bytes: &mut [u8],
+        id: u32,
+    ) -> Result<Next, End> {
         if self.server.sharing.is_none() {
             return self.forward(header, bytes, Expect::Simple, quiet()).await;
         }
@@ -466,7 +476,12 @@ impl Session {
 
     /// COM_STMT_CLOSE, which has no answer. Where a session shares connections, the server is told by whoever uses the
     /// statement's connection next.
-    pub(super) async fn close_statement(&mut self, header: Header, bytes: &[u8], id: u32) -> Result<Next, End> {
+    pub(super) async fn close_statement(
+        &mut self,
+        header: Header,
+        bytes: &[u8],
+        id: u32,
+    ) -> Result<Next, End> {
         if self.server.sharing.is_none() {
             self.statements.remove(id);
             return self.forward(header, bytes, Expect::None, Traces::default()).await;
@@ -477,7 +492,13 @@ impl Session {
     }
 
     /// Sends a command on to the statement that it names.
-    async fn forward_to(&mut self, header: Header, bytes: &mut [u8], id: u32, expect: Expect) -> Result<Next, End> {
+    async fn forward_to(
+        &mut self,
+        header: Header,
+        bytes: &mut [u8],
+        id: u32,
+        expect: Expect,
+    ) -> Result<Next, End> {
         if let Some(error) = self.attach(other(id)).await? {
             return self.refuse(header, &error).await;
         }

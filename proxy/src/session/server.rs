@@ -224,7 +224,11 @@ impl Sharing {
     ///
     /// # Errors
     /// See [`ExchangeError`].
-    pub(super) async fn know_profile(&mut self, lease: &mut Lease, pool: &Pool) -> Result<bool, ExchangeError> {
+    pub(super) async fn know_profile(
+        &mut self,
+        lease: &mut Lease,
+        pool: &Pool,
+    ) -> Result<bool, ExchangeError> {
         // What a session does that keeps its connection is not followed.
         if self.profile.is_none() || self.pin.is_some() {
             self.save(lease).await?;

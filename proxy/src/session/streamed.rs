@@ -100,7 +100,11 @@ impl Session {
             let input = self.client.input.filled();
             let id = input.get(HEADER + 1..).and_then(|bytes| bytes.first_chunk::<4>());
             let id = u32::from_le_bytes(id.copied().unwrap_or_default());
-            return if first == LONG_DATA { self.long_data_way(id).await } else { self.execution_way(header, id).await };
+            return if first == LONG_DATA {
+                self.long_data_way(id).await
+            } else {
+                self.execution_way(header, id).await
+            };
         }
         // Nothing is known of it, so it keeps its connection.
         if let Some(error) = self.attach(Traces::unknown()).await? {

@@ -36,6 +36,57 @@ async fn who_finds_no_connection_waits_and_is_told() {
     assert_eq!(waiting.await.unwrap(), Some(7));
 }
 
+/// Nobody waits in a queue that is full.
+#[tokio::test]
+async fn a_full_queue_turns_away_at_once() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 1, queue: 1}")
+        .line("timeouts: {wait: 20s}")
+        .start();
+    let mut holder = proxy.server().connect().await;
+    let (mut first, mut second) = (proxy.server().connect().await, proxy.server().connect().await);
+    holder.query_drop("BEGIN").await.unwrap();
+    let waiting = tokio::spawn(async move { first.query_first::<u8, _>("SELECT 7").await.unwrap() });
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    let began = std::time::Instant::now();
+    let error = second.query_drop("SELECT 1").await.unwrap_err().to_string();
+    assert!(error.contains("1040") && error.contains("limits.queue"), "{error}");
+    assert!(began.elapsed() < std::time::Duration::from_secs(5));
+    holder.query_drop("COMMIT").await.unwrap();
+    assert_eq!(waiting.await.unwrap(), Some(7));
+    assert_eq!(second.query_first::<u8, _>("SELECT 8").await.unwrap(), Some(8));
+}
+
+/// What sessions close is closed at the server, and the budget holds.
+#[tokio::test]
+async fn prepared_statements_do_not_pile_up_at_the_server() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 2, prepared_statements: 10}")
+        .start();
+    let mut straight = server.server().connect().await;
+    let mut clients = [proxy.server().connect().await, proxy.server().connect().await];
+    for n in 0..40 {
+        for conn in &mut clients {
+            let statement = conn.prep(format!("SELECT {n} + ?")).await.unwrap();
+            let sum: u64 = conn.exec_first(&statement, (n,)).await.unwrap().unwrap();
+            assert_eq!(sum, 2 * n);
+            if n % 2 == 0 {
+                conn.close(statement).await.unwrap();
+            }
+        }
+    }
+    for conn in &mut clients {
+        conn.query_drop("SELECT 1").await.unwrap();
+    }
+    let (_, count): (String, usize) =
+        straight.query_first("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").await.unwrap().unwrap();
+    assert!(count <= 11, "{count} statements are prepared");
+}
+
 /// Many clients at once over few connections: each reads back its own rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_clients_over_two_connections() {
