@@ -12,10 +12,10 @@ FUZZ_SECONDS ?= 60
 FUZZ_PACKAGES ?= wire sql rewriter
 
 .DEFAULT_GOAL := help
-.PHONY: help deps test-deps bench-deps run build test units e2e bench hunt lint fuzz clean
+.PHONY: help deps test-deps bench-deps run build test units e2e bench bench-full bench-micro hunt lint fuzz clean
 
 help: ## Print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 deps: ## Fetch MariaDB if this machine has none
 	@tools/mariadb
@@ -24,8 +24,9 @@ test-deps: deps ## Fetch what the tests need besides: MySQL 9 and the Python dri
 	@tools/pydrivers || $(if $(CI),exit 1,true)
 	@tools/mysql97 install || $(if $(CI),exit 1,true)
 
-bench-deps: deps ## Fetch the benchmark's load generator and rival
+bench-deps: deps ## Fetch the benchmark's load generator and rivals
 	@command -v haproxy >/dev/null && command -v sysbench >/dev/null || tools/packages haproxy sysbench
+	@tools/mysql97 install-router || $(if $(CI),exit 1,true)
 
 run: deps ## Start two servers with a sample shop, and the proxy in front of them
 	env $(SERVER) $(CARGO) run --release --locked -- demo $(ARGS)
@@ -45,9 +46,16 @@ e2e: test-deps
 	env $(SERVER) $(CARGO) test --locked -p shuntyard-tests
 	@if [ -s target/missing.txt ]; then echo "not tested, because it is missing here:"; sort -u target/missing.txt; fi
 
-bench: bench-deps ## Measure against a direct connection and HAProxy; writes docs/benchmarks.md
-	$(CARGO) build --release --locked -p shuntyard
-	env $(SERVER) $(CARGO) run --release --locked -p shuntyard-tests --bin bench -- $(ARGS)
+# The whole set in a quarter of an hour; bench-full has every cell and takes about 80 minutes.
+BENCH = $(CARGO) build --release --locked -p shuntyard && env $(SERVER) $(CARGO) run --release --locked -p shuntyard-tests --bin bench --
+bench: bench-deps ## Measure against direct connections, HAProxy and MySQL Router; writes docs/benchmarks.md
+	$(BENCH) $(ARGS)
+
+bench-full: bench-deps ## The same for all loads, both protocols, 1 to 256 threads, and both servers
+	$(BENCH) --full $(ARGS)
+
+bench-micro: ## Only what the proxy does without input and output, nanoseconds for each statement
+	$(BENCH) --only micro $(ARGS)
 
 lint: ## Formatting and lints, as CI has them
 	$(CARGO) fmt --all --check

@@ -9,7 +9,13 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
 /// Work that begins on a core: makes the future there.
-type Job = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+type Begin = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+
+/// Work, counted where it runs.
+struct Job {
+    begin: Begin,
+    load: Load,
+}
 
 /// The threads that run sessions.
 #[derive(Debug)]
@@ -54,13 +60,7 @@ impl Cores {
         };
         core.load.fetch_add(1, Ordering::Relaxed);
         let load = Load(core.load.clone());
-        let job: Job = Box::new(move || {
-            let future = job();
-            Box::pin(async move {
-                let _load = load;
-                future.await;
-            })
-        });
+        let job = Job { begin: Box::new(|| Box::pin(job())), load };
         // A core ends only with the process; a job that comes after that is dropped, and its load with it.
         drop(core.jobs.send(job));
     }
@@ -83,8 +83,13 @@ impl Core {
         let thread = std::thread::Builder::new().name(format!("core-{number}")).spawn(move || {
             crate::stats::bind_core(number);
             runtime.block_on(async move {
-                while let Some(job) = inbox.recv().await {
-                    tokio::spawn(job());
+                while let Some(Job { begin, load }) = inbox.recv().await {
+                    // What is awaited inside an `async` block lies in it twice: only the box does here.
+                    let work = begin();
+                    tokio::spawn(async move {
+                        let _load = load;
+                        work.await;
+                    });
                 }
             });
         })?;

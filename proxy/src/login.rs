@@ -52,11 +52,12 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
             seq: 0,
             spoken: Capabilities::empty(),
         };
-        match tokio::time::timeout(limit, door.enter(&shared, &member)).await {
+        // Boxed, so that it is gone when the client is in: a session lives for hours in the memory that its future needs.
+        match tokio::time::timeout(limit, Box::pin(door.enter(&shared, &member))).await {
             Ok((Some(door), Ok(entered))) => {
                 let Entered { identity, lease, sharing, status, settings } = entered;
                 let client = Client { stream: door.stream, input: door.input, identity };
-                Session::new(Start {
+                let mut session = Session::new(Start {
                     shared: shared.clone(),
                     member,
                     client,
@@ -64,9 +65,9 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
                     sharing,
                     status,
                     settings,
-                })
-                .run()
-                .await;
+                });
+                let end = session.run().await;
+                Box::pin(session.finish(end)).await;
             }
             Ok((door, Err(failure))) => {
                 totals.add(Counter::Refused, 1);
@@ -330,3 +331,6 @@ pub(crate) fn announce(shared: &Shared, member: &Member, user: &str, thread: u32
     member.set_schema(schema.unwrap_or_default());
     member.set_backend(shared.home().name(), thread);
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod cores;
 mod demo;
+mod descriptors;
 mod explain;
 mod http;
 mod listener;

@@ -307,3 +307,6 @@ fn weight(piece: &Piece) -> usize {
             _ => 0,
         }
 }
+
+#[cfg(test)]
+mod bench;

@@ -15,6 +15,7 @@ use crate::admin::Source;
 use crate::backends::{self, Stack, StackError};
 use crate::config::{Config, Encryption, Listen};
 use crate::cores::Cores;
+use crate::descriptors;
 use crate::explain::explain;
 use crate::http::{self, Control, Explain, Reloaded, Socket, Task};
 use crate::listener::{Endpoint, Listener};
@@ -99,6 +100,7 @@ impl Proxy {
             hangup: signal(SignalKind::hangup())?,
         };
         std::fs::create_dir_all(&config.data)?;
+        descriptors::allow(config.limits.connections);
         // Before anything is started: a port that is taken is the commonest reason not to start.
         let bound = Bound::bind(&config).await?;
         let tls = match config.tls.mode {

@@ -213,8 +213,8 @@ impl Session {
         session
     }
 
-    /// Serves the client until either side ends it.
-    pub(crate) async fn run(mut self) {
+    /// Serves the client until either side ends it; [`finish`](Self::finish) is to follow.
+    pub(crate) async fn run(&mut self) -> End {
         let mut turn = self.release().await;
         let end = loop {
             match turn {
@@ -237,11 +237,11 @@ impl Session {
                 "session ended"
             ),
         }
-        self.finish(end).await;
+        end
     }
 
     /// Tells the client why, and closes both connections.
-    async fn finish(mut self, end: End) {
+    pub(crate) async fn finish(mut self, end: End) {
         if let Some(error) = end.farewell(self.shared.home().name()) {
             // In the middle of a packet there is no way to say anything: the client sees the connection close.
             if let Some(seq) = self.next_seq {

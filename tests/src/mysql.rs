@@ -22,7 +22,7 @@ impl MySql {
         static SHARED: Mutex<Option<Option<Arc<MySql>>>> = Mutex::new(None);
         let started = tokio::task::spawn_blocking(|| {
             let mut shared = SHARED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            shared.get_or_insert_with(|| MySql::start().map(Arc::new)).clone()
+            shared.get_or_insert_with(|| MySql::start(&[]).map(Arc::new)).clone()
         });
         let server = started.await.expect("starting a server does not panic")?;
         server.accounts().await;
@@ -34,13 +34,21 @@ impl MySql {
     /// # Panics
     /// When it does not start.
     pub fn own() -> Option<MySql> {
-        let server = MySql::start()?;
+        MySql::with(&[])
+    }
+
+    /// A server of one test's own, with further options.
+    ///
+    /// # Panics
+    /// When it does not start.
+    pub fn with(extra: &[&str]) -> Option<MySql> {
+        let server = MySql::start(extra)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime can be made").block_on(server.accounts());
         Some(server)
     }
 
-    fn start() -> Option<MySql> {
+    fn start(extra: &[&str]) -> Option<MySql> {
         let tool = machine::project("tools/mysql97");
         let path = Command::new(&tool).arg("path").output().map(|out| out.stdout).unwrap_or_default();
         if path.trim_ascii().is_empty() {
@@ -50,7 +58,7 @@ impl MySql {
         let port = machine::free_port();
         let guard = Guard::new(&format!("'{}' stop {port} >/dev/null 2>&1", tool.display()));
         let args = ["--max-allowed-packet=64M", "--innodb-buffer-pool-size=64M", "--skip-log-bin"];
-        let status = Command::new(&tool).arg("start").arg(port.to_string()).args(args).status();
+        let status = Command::new(&tool).arg("start").arg(port.to_string()).args(args).args(extra).status();
         assert!(status.is_ok_and(|s| s.success()), "MySQL does not start");
         Some(MySql { port, _guard: guard })
     }

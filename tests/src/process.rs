@@ -98,6 +98,15 @@ pub fn memory(pid: u32) -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// Resident memory of a process in bytes, counted page by page: `VmRSS` is a sum of counters that each thread keeps for
+/// itself and may be off by hundreds of KiB (proc(5), `/proc/pid/smaps_rollup`).
+pub fn resident(pid: u32) -> Option<u64> {
+    let rollup = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Rss:"))?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 impl Drop for Process {
     fn drop(&mut self) {
         if self.ended().is_none() {

@@ -170,7 +170,8 @@ impl Session {
             }
             Borrowed::Room(slot) => {
                 self.tell_own_warnings(sharing, traces);
-                let lease = self.open(sharing, &wanted).await?.in_room(slot);
+                // Boxed: a login's state is many times as large as what a waiting session holds else.
+                let lease = Box::pin(self.open(sharing, &wanted)).await?.in_room(slot);
                 let (mut lease, profile) = self.profile_of(lease).await?;
                 sharing.here = Some(0);
                 bring(&mut lease, &profile, &wanted).await?;

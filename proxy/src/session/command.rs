@@ -102,7 +102,8 @@ impl Session {
             Command::StmtReset(id) => self.reset_statement(header, bytes, id).await,
             Command::StmtClose(id) => self.close_statement(header, bytes, id).await,
             Command::ProcessKill(id) => self.process_kill(header, id).await,
-            Command::ChangeUser(_) => self.change_user(header, payload).await,
+            // Boxed, as in `attach`: it logs in.
+            Command::ChangeUser(_) => Box::pin(self.change_user(header, payload)).await,
             Command::ResetConnection => self.reset_connection(header, bytes).await,
             Command::BinlogDump(_) | Command::BinlogDumpGtid(_) | Command::RegisterReplica(_) => {
                 let text =

@@ -1,39 +1,18 @@
 //! One measurement: sysbench for a few seconds, and what the proxy's process used meanwhile.
 
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 
 use shuntyard_tests::process;
 
+use crate::cell::Cell;
 use crate::places::{Place, Places};
 
-/// A load of sysbench.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Workload {
-    /// One row by its primary key.
-    PointSelect,
-    /// Transactions of 14 SELECTs: points, ranges, sums, sorts, DISTINCT.
-    ReadOnly,
-}
-
-impl Workload {
-    /// sysbench's name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Workload::PointSelect => "oltp_point_select",
-            Workload::ReadOnly => "oltp_read_only",
-        }
-    }
-}
-
-/// What to run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Run {
-    pub(crate) workload: Workload,
-    pub(crate) threads: u32,
-    pub(crate) rows: u32,
-    pub(crate) time: Duration,
-}
+/// Between two looks at the proxy's memory.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// What came out.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +23,7 @@ pub(crate) struct Measured {
     pub(crate) p99: f64,
     /// CPU time of the proxy for one query, in microseconds; none for a direct connection.
     pub(crate) cpu: Option<f64>,
-    /// The proxy's resident memory in the middle of the run, in MiB.
+    /// The proxy's resident memory at its largest, in MiB.
     pub(crate) memory: Option<f64>,
 }
 
@@ -52,25 +31,15 @@ fn sysbench(port: u16, rows: u32) -> Command {
     let mut command = Command::new("sysbench");
     command
         .args(["--mysql-host=127.0.0.1", "--mysql-user=app", "--mysql-password=app", "--mysql-db=sbtest"])
-        .args(["--tables=1", "--percentile=99", "--db-ps-mode=disable"])
+        .args(["--tables=1", "--percentile=99"])
         .arg(format!("--mysql-port={port}"))
         .arg(format!("--table-size={rows}"));
     command
 }
 
-/// Makes the schema and its table.
+/// Makes the table, in the schema `sbtest`.
 pub(crate) fn prepare(port: u16, rows: u32) {
-    let client = |sql: &str| {
-        let mut command = Command::new("mariadb");
-        command
-            .args(["--no-defaults", "-h127.0.0.1", "-uapp", "-papp"])
-            .arg(format!("-P{port}"))
-            .args(["-e", sql]);
-        done(&command.output().expect("the mariadb client runs"));
-    };
-    client("CREATE DATABASE sbtest");
     done(&sysbench(port, rows).args(["oltp_read_only", "prepare"]).output().expect("sysbench runs"));
-    client("ANALYZE TABLE sbtest.sbtest1");
 }
 
 fn done(out: &Output) {
@@ -78,29 +47,64 @@ fn done(out: &Output) {
     assert!(out.status.success(), "{}", said());
 }
 
-impl Run {
-    /// Runs it at a place.
-    pub(crate) fn at(&self, places: &Places, place: Place) -> Measured {
-        let pid = places.pid(place);
-        let mut command = sysbench(places.port(place), self.rows);
-        command
-            .arg(format!("--threads={}", self.threads))
-            .arg(format!("--time={}", self.time.as_secs()))
-            .args([self.workload.name(), "run"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let before = pid.map(cpu);
-        let child = command.spawn().expect("sysbench runs");
-        std::thread::sleep(self.time / 2);
-        let memory = pid.and_then(process::memory).map(|bytes| bytes as f64 / f64::from(1 << 20));
-        let out = child.wait_with_output().expect("sysbench ends");
-        done(&out);
-        let used = pid.map(cpu).zip(before).map(|(after, before)| after - before);
-        let text = String::from_utf8_lossy(&out.stdout);
-        let (count, queries) = queries(&text).unwrap_or_else(|| panic!("sysbench said:\n{text}"));
-        let p99 = number_after(&text, "99th percentile:").unwrap_or(f64::NAN);
-        Measured { queries, p99, cpu: used.map(|seconds| seconds * 1e6 / count), memory }
+/// Runs a cell at a place.
+///
+/// # Errors
+/// What sysbench said when it ended without having measured.
+pub(crate) fn run(
+    cell: &Cell,
+    time: Duration,
+    rows: u32,
+    places: &Places,
+    place: Place,
+) -> Result<Measured, String> {
+    let pid = places.pid(place);
+    let mut command = sysbench(places.port(place), rows);
+    command
+        .arg(format!("--threads={}", cell.threads))
+        .arg(format!("--time={}", time.as_secs()))
+        .arg(format!("--db-ps-mode={}", cell.protocol.mode()))
+        .args([cell.workload.name(), "run"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("sysbench runs");
+    let mut heard = BufReader::new(child.stdout.take().expect("its output is piped"));
+    let mut text = String::new();
+    // Logins are no part of it: they would count for much in a run of seconds.
+    while !text.ends_with("Threads started!\n") && heard.read_line(&mut text).expect("its output is text") > 0
+    {
     }
+    let before = pid.map(cpu);
+    let (end, ended) = channel::<()>();
+    let watch =
+        thread::spawn(move || largest(pid, || ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout)));
+    // The numbers come at once, when all queries have been answered.
+    heard.read_line(&mut text).expect("its output is text");
+    heard.read_line(&mut text).expect("its output is text");
+    let used = pid.map(cpu).zip(before).map(|(after, before)| after - before);
+    drop(end);
+    let memory = watch.join().expect("looking at memory does not panic");
+    heard.read_to_string(&mut text).expect("its output is text");
+    let out = child.wait_with_output().expect("sysbench ends");
+    let (count, queries) = queries(&text)
+        .filter(|_| out.status.success())
+        .ok_or_else(|| format!("{text}{}", String::from_utf8_lossy(&out.stderr)))?;
+    let p99 = number_after(&text, "99th percentile:").unwrap_or(f64::NAN);
+    Ok(Measured {
+        queries,
+        p99,
+        cpu: used.map(|seconds| seconds * 1e6 / count),
+        memory: memory.map(|bytes| bytes as f64 / f64::from(1 << 20)),
+    })
+}
+
+/// The largest memory of a process, in bytes, as long as it shall be looked at.
+fn largest(pid: Option<u32>, mut again: impl FnMut() -> bool) -> Option<u64> {
+    let mut most = None;
+    while again() {
+        most = most.max(pid.and_then(process::memory));
+    }
+    most
 }
 
 /// Number of queries and queries per second: `queries: 12345 (678.90 per sec.)`.

@@ -1,6 +1,7 @@
-//! Where the load goes: the server itself, HAProxy in TCP mode, and the proxy; the latter twice, for the noise. And, to see
-//! what a proxy on Tokio costs at least, two relays that only copy bytes.
+//! Where the load goes: the server itself, its rivals, and the proxy; and relays that only copy bytes, to see what a proxy
+//! on Tokio costs at least.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +13,8 @@ use shuntyard_tests::{machine, raw};
 use tempfile::TempDir;
 
 use crate::bare::Runtime;
+use crate::rivals::{self, Sharing};
+use crate::servers::{Backend, Product};
 
 /// One place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,12 +23,16 @@ pub(crate) enum Place {
     Direct,
     /// HAProxy, TCP mode.
     HaProxy,
-    /// The proxy, rules loaded.
+    /// MySQL Router, a server connection for each client.
+    Router,
+    /// MySQL Router, connection sharing on.
+    RouterSharing,
+    /// The proxy, rules loaded, a connection for each session.
     Shuntyard,
-    /// The same proxy once more: what differs from the line above is noise.
-    ShuntyardAgain,
     /// A proxy whose sessions share connections (`pooling: transaction`).
-    ShuntyardPooled,
+    Pooled,
+    /// The same proxy once more: what differs from the line above is noise.
+    PooledAgain,
     /// A bare relay on one current-thread runtime for each core.
     BareCurrentThread,
     /// A bare relay on the multi-thread runtime.
@@ -33,23 +40,37 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// What the proxy is compared with.
-    pub(crate) const RIVALS: [Place; 5] =
-        [Place::Direct, Place::HaProxy, Place::Shuntyard, Place::ShuntyardAgain, Place::ShuntyardPooled];
     /// Tokio's runtimes compared, with the rival beside them.
-    pub(crate) const RUNTIMES: [Place; 3] =
-        [Place::HaProxy, Place::BareCurrentThread, Place::BareMultiThread];
+    pub(crate) const RUNTIMES: &[Place] = &[Place::HaProxy, Place::BareCurrentThread, Place::BareMultiThread];
 
-    /// As the table calls it.
+    /// What the proxy is compared with in front of a server.
+    pub(crate) fn in_front_of(product: Product) -> Vec<Place> {
+        let mut places = vec![Place::Direct, Place::HaProxy];
+        if product == Product::MySql {
+            if rivals::router_version().is_empty() {
+                machine::missing(
+                    "MySQL Router (`tools/mysql97 install-router`, or MYSQLROUTER=path of a mysqlrouter)",
+                );
+            } else {
+                places.extend([Place::Router, Place::RouterSharing]);
+            }
+        }
+        places.extend([Place::Shuntyard, Place::Pooled, Place::PooledAgain]);
+        places
+    }
+
+    /// As the tables call it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Place::Direct => "direct",
             Place::HaProxy => "HAProxy",
-            Place::Shuntyard => "Shuntyard",
-            Place::ShuntyardAgain => "Shuntyard again",
-            Place::ShuntyardPooled => "Shuntyard, pooled",
-            Place::BareCurrentThread => "bare relay, current-thread",
-            Place::BareMultiThread => "bare relay, multi-thread",
+            Place::Router => "Router",
+            Place::RouterSharing => "Router, sharing",
+            Place::Shuntyard => "session",
+            Place::Pooled => "pooled",
+            Place::PooledAgain => "again",
+            Place::BareCurrentThread => "current-thread",
+            Place::BareMultiThread => "multi-thread",
         }
     }
 }
@@ -57,86 +78,77 @@ impl Place {
 /// Everything that is measured, running.
 pub(crate) struct Places {
     server: u16,
-    haproxy: Process,
-    haproxy_port: u16,
-    shuntyard: Proxy,
-    pooled: Proxy,
-    current_thread: Bare,
-    multi_thread: Bare,
+    running: BTreeMap<Place, Running>,
     _dir: TempDir,
 }
 
-/// A bare relay: this program again, in another role.
-struct Bare {
-    process: Process,
-    port: u16,
-}
-
-impl Bare {
-    fn start(runtime: Runtime, server: u16, dir: &Path) -> Bare {
-        let port = machine::free_port();
-        let name = format!("{runtime:?}");
-        let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-        let runtime = runtime.to_possible_value().expect("no runtime is hidden");
-        command.args(["relay", runtime.get_name(), &port.to_string(), &server.to_string()]);
-        let mut process = Process::spawn(&name, &mut command, &dir.join(format!("{name}.log")));
-        process.until(Duration::from_secs(10), |_| raw::greets(port).then_some(()));
-        Bare { process, port }
-    }
+/// A process between clients and server.
+enum Running {
+    Process { process: Process, port: u16 },
+    Proxy(Proxy),
 }
 
 impl Places {
-    /// Starts everything in front of the server at 127.0.0.1:`server`.
-    pub(crate) fn start(server: u16) -> Places {
+    /// Starts `places` in front of a server.
+    pub(crate) fn start(backend: &Backend, places: &[Place]) -> Places {
         let dir = TempDir::with_prefix("shuntyard-bench-").expect("a temporary folder can be made");
-        let port = machine::free_port();
-        let config = dir.path().join("haproxy.cfg");
-        let text = format!(
-            "global\n  maxconn 2000\ndefaults\n  mode tcp\n  timeout connect 5s\n  timeout client 1h\n  timeout server 1h\n\
-             listen mysql\n  bind 127.0.0.1:{port}\n  server one 127.0.0.1:{server}\n"
-        );
-        std::fs::write(&config, text).expect("the folder is writable");
-        let mut command = Command::new("haproxy");
-        command.arg("-f").arg(&config).arg("-db");
-        let mut haproxy = Process::spawn("haproxy", &mut command, &dir.path().join("haproxy.log"));
-        haproxy.until(Duration::from_secs(10), |_| raw::greets(port).then_some(()));
-        let shuntyard = Setup::mariadb(server).start();
-        let pooled = Setup::mariadb(server).line("pooling: transaction").start();
-        let current_thread = Bare::start(Runtime::CurrentThread, server, dir.path());
-        let multi_thread = Bare::start(Runtime::MultiThread, server, dir.path());
-        Places {
-            server,
-            haproxy,
-            haproxy_port: port,
-            shuntyard,
-            pooled,
-            current_thread,
-            multi_thread,
-            _dir: dir,
-        }
+        let running = places.iter().filter_map(|place| Some((*place, start(*place, backend, dir.path())?)));
+        Places { server: backend.port, running: running.collect(), _dir: dir }
+    }
+
+    fn running(&self, place: Place) -> Option<&Running> {
+        self.running.get(if place == Place::PooledAgain { &Place::Pooled } else { &place })
     }
 
     /// The port that a place listens on.
     pub(crate) fn port(&self, place: Place) -> u16 {
-        match place {
-            Place::Direct => self.server,
-            Place::HaProxy => self.haproxy_port,
-            Place::Shuntyard | Place::ShuntyardAgain => self.shuntyard.port,
-            Place::ShuntyardPooled => self.pooled.port,
-            Place::BareCurrentThread => self.current_thread.port,
-            Place::BareMultiThread => self.multi_thread.port,
+        match self.running(place) {
+            None => self.server,
+            Some(Running::Process { port, .. }) => *port,
+            Some(Running::Proxy(proxy)) => proxy.port,
         }
     }
 
     /// The process between client and server, if any.
     pub(crate) fn pid(&self, place: Place) -> Option<u32> {
-        match place {
-            Place::Direct => None,
-            Place::HaProxy => Some(self.haproxy.pid()),
-            Place::Shuntyard | Place::ShuntyardAgain => Some(self.shuntyard.process.pid()),
-            Place::ShuntyardPooled => Some(self.pooled.process.pid()),
-            Place::BareCurrentThread => Some(self.current_thread.process.pid()),
-            Place::BareMultiThread => Some(self.multi_thread.process.pid()),
-        }
+        Some(match self.running(place)? {
+            Running::Process { process, .. } => process.pid(),
+            Running::Proxy(proxy) => proxy.process.pid(),
+        })
     }
+}
+
+/// Starts what a place needs; `None` for what needs nothing of its own.
+fn start(place: Place, backend: &Backend, dir: &Path) -> Option<Running> {
+    let proxy = || {
+        let setup = match backend.product {
+            Product::MariaDb => Setup::mariadb(backend.port),
+            Product::MySql => Setup::mysql(backend.port),
+        };
+        // Hundreds of clients come at the same moment.
+        setup.line("timeouts: {connect: 30s}")
+    };
+    let port = machine::free_port();
+    let mut command = match place {
+        Place::Direct | Place::PooledAgain => return None,
+        Place::Shuntyard => return Some(Running::Proxy(proxy().start())),
+        Place::Pooled => return Some(Running::Proxy(proxy().line("pooling: transaction").start())),
+        Place::HaProxy => rivals::haproxy(port, backend.port, dir),
+        Place::Router => rivals::router(port, backend.port, Sharing::Off, dir),
+        Place::RouterSharing => rivals::router(port, backend.port, Sharing::On, dir),
+        Place::BareCurrentThread => bare(Runtime::CurrentThread, port, backend.port),
+        Place::BareMultiThread => bare(Runtime::MultiThread, port, backend.port),
+    };
+    let log = dir.join(format!("{place:?}.log"));
+    let mut process = Process::spawn(place.name(), &mut command, &log);
+    process.until(Duration::from_secs(20), |_| raw::greets(port).then_some(()));
+    Some(Running::Process { process, port })
+}
+
+/// A bare relay: this program again, in another role.
+fn bare(runtime: Runtime, port: u16, server: u16) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
+    let runtime = runtime.to_possible_value().expect("no runtime is hidden");
+    command.args(["relay", runtime.get_name(), &port.to_string(), &server.to_string()]);
+    command
 }
