@@ -89,9 +89,14 @@ fn medians(text: &str) -> Vec<(String, f64)> {
         }
         let depth = tree.chars().count() / 3;
         let cells: Vec<&str> = rest.split('│').map(str::trim).collect();
-        let Some((name, _)) = rest.split_once("  ") else { continue };
+        // A leaf has its fastest time behind its name.
+        let first = cells.first().copied().unwrap_or_default();
+        let name = match first.rmatch_indices(' ').nth(1) {
+            Some((at, _)) if nanoseconds(first[at..].trim()).is_some() => first[..at].trim(),
+            _ => first,
+        };
         path.truncate(depth.saturating_sub(1));
-        path.push(name.trim());
+        path.push(name);
         if let Some(median) = cells.get(2).and_then(|cell| nanoseconds(cell)) {
             let shown: Vec<&str> = path.iter().copied().filter(|part| *part != "bench").collect();
             found.push((shown.join("::"), median));
