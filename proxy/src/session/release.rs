@@ -38,6 +38,12 @@ impl Session {
         if traces.changes.intersects(Changes::VARIABLES | Changes::SCHEMA) {
             sharing.profile = None;
         }
+        let begins = traces.changes.is_empty() && traces.list != List::Quiet;
+        if self.status.contains(Status::AUTOCOMMIT) || traces.ends && !answer.error {
+            sharing.begun = false;
+        } else {
+            sharing.begun |= begins;
+        }
         // A statement that fails may have set it before.
         let failed = answer.error && traces.inserts;
         if answer.insert_id || traces.sets.contains(Soft::INSERT_ID) || failed {
@@ -94,8 +100,7 @@ impl Session {
             self.member.set_pin(pin.text());
             return Ok(());
         }
-        let busy = Status::IN_TRANS | Status::MORE_RESULTS_EXISTS;
-        if self.status.intersects(busy) || !self.status.contains(Status::AUTOCOMMIT) {
+        if self.status.intersects(Status::IN_TRANS | Status::MORE_RESULTS_EXISTS) || sharing.begun {
             return Ok(());
         }
         let mut overwritten = matches!(sharing.counts.found, Found::Known(_));

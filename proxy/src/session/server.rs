@@ -64,6 +64,9 @@ pub(crate) struct Sharing {
     pub(super) profile: Option<Arc<Profile>>,
     /// Why the session keeps its connection from here on.
     pub(super) pin: Option<Pin>,
+    /// With `autocommit = 0`: something ran since the last transaction ended. The server may hold metadata locks for it, even
+    /// where it reports no transaction.
+    pub(super) begun: bool,
     /// Its `LAST_INSERT_ID()`.
     pub(super) insert_id: InsertId,
     /// It was lost at some time, so that a connection's 0 means nothing.
@@ -149,6 +152,7 @@ impl Sharing {
             secret,
             profile,
             pin: None,
+            begun: false,
             insert_id: InsertId::Known(0),
             lost_id: false,
             warnings: Warnings::None,
@@ -167,6 +171,7 @@ impl Sharing {
         if !matches!(self.pin, Some(Pin::Account | Pin::Option | Pin::Reset)) {
             self.pin = None;
         }
+        self.begun = false;
         self.lost_id = false;
         self.insert_id = InsertId::Known(0);
         self.warnings = Warnings::None;

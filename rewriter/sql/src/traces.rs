@@ -39,8 +39,6 @@ bitflags! {
         const VARIABLES = 1;
         /// The default schema.
         const SCHEMA = 1 << 1;
-        /// `autocommit`, which every answer tells.
-        const AUTOCOMMIT = 1 << 2;
     }
 }
 
@@ -139,6 +137,8 @@ pub struct Traces {
     pub changes: Changes,
     /// What becomes of the list of warnings, where it adds none.
     pub list: List,
+    /// It ends a transaction, whether or not `autocommit` is on.
+    pub ends: bool,
 }
 
 /// What becomes of a session's list of warnings and errors. MySQL begins a new one for every statement that does not ask for
@@ -168,7 +168,7 @@ impl Traces {
     const fn pinned(pin: Pin, reads: Soft) -> Self {
         let (sets, changes) = (reads, Changes::empty());
         let inserts = reads.contains(Soft::INSERT_ID);
-        Self { pin: Some(pin), reads, sets, inserts, changes, list: List::Unsure }
+        Self { pin: Some(pin), reads, sets, inserts, changes, list: List::Unsure, ends: false }
     }
 
     /// Judges a scanned text.
@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
             Verb::Commit | Verb::Rollback if self.units.iter().any(|unit| unit.is(K::Release)) => {
                 return Err(Pin::NotUnderstood);
             }
-            Verb::Commit | Verb::Rollback => {}
+            Verb::Commit | Verb::Rollback => traces.ends = true,
             Verb::Account if self.units.iter().any(|unit| unit.is(K::Temporary)) => {
                 return Err(Pin::TemporaryTable);
             }

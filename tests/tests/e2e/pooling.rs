@@ -36,6 +36,51 @@ async fn who_finds_no_connection_waits_and_is_told() {
     assert_eq!(waiting.await.unwrap(), Some(7));
 }
 
+/// Drivers that turn autocommit off share connections too, between their transactions.
+#[tokio::test]
+async fn sessions_without_autocommit_share_between_transactions() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port())
+        .line("pooling: transaction")
+        .line("limits: {statements_per_backend: 1}")
+        .line("timeouts: {wait: 1s}")
+        .start();
+    let mut straight = server.server().connect().await;
+    straight.query_drop("CREATE DATABASE IF NOT EXISTS lazy").await.unwrap();
+    straight.query_drop("CREATE OR REPLACE TABLE lazy.t (v INT)").await.unwrap();
+    straight.query_drop("CREATE OR REPLACE TABLE lazy.m (v INT) ENGINE=MyISAM").await.unwrap();
+    let mut clients = Vec::new();
+    for _ in 0..4 {
+        let mut conn = proxy.server().connect().await;
+        conn.query_drop("SET autocommit = 0").await.unwrap();
+        clients.push(conn);
+    }
+    for (n, conn) in clients.iter_mut().enumerate() {
+        conn.query_drop(format!("INSERT INTO lazy.t VALUES ({n})")).await.unwrap();
+        if n % 2 == 0 {
+            conn.query_drop("COMMIT").await.unwrap()
+        } else {
+            conn.query_drop("ROLLBACK").await.unwrap()
+        }
+    }
+    let rows: Vec<u8> = straight.query("SELECT v FROM lazy.t ORDER BY v").await.unwrap();
+    assert_eq!(rows, [0, 2]);
+    // A table without transactions is locked until the end as well, which the server does not tell.
+    clients[0].query_drop("SELECT v FROM lazy.m").await.unwrap();
+    let error = clients[1].query_drop("SELECT v FROM lazy.t").await.unwrap_err().to_string();
+    assert!(error.contains("1040"), "{error}");
+    clients[0].query_drop("COMMIT").await.unwrap();
+    clients[1].query_drop("SELECT v FROM lazy.t").await.unwrap();
+    straight.query_drop("ALTER TABLE lazy.m ADD COLUMN w INT").await.unwrap();
+    clients[1].query_drop("ROLLBACK").await.unwrap();
+    let mut fresh = proxy.server().connect().await;
+    let on: u8 = fresh.query_first("SELECT @@autocommit").await.unwrap().unwrap();
+    assert_eq!(on, 1);
+    fresh.query_drop("INSERT INTO lazy.t VALUES (9)").await.unwrap();
+    let rows: Vec<u8> = straight.query("SELECT v FROM lazy.t ORDER BY v").await.unwrap();
+    assert_eq!(rows, [0, 2, 9]);
+}
+
 /// Nobody waits in a queue that is full.
 #[tokio::test]
 async fn a_full_queue_turns_away_at_once() {

@@ -13,6 +13,7 @@ use crate::lexer::Op;
 pub const REPLAYED: &[&str] = &[
     "auto_increment_increment",
     "auto_increment_offset",
+    "autocommit",
     "big_tables",
     "block_encryption_mode",
     "character_set_client",
@@ -157,7 +158,6 @@ fn one(walk: &Walk<'_>, item: &[Unit], traces: &mut Traces) -> Result<(), Pin> {
     walk.functions(item.get(name_at + 2..).unwrap_or_default(), traces)?;
     match scope {
         Scope::Global => {}
-        _ if is(&["autocommit"])(name) => traces.changes |= Changes::AUTOCOMMIT,
         _ if is(REPLAYED)(name) => traces.changes |= Changes::VARIABLES,
         _ if is(&["password"])(name) => return Err(Pin::Account),
         _ => return Err(Pin::Variable),

@@ -81,6 +81,10 @@ fn script(random: &mut Random) -> Vec<Step> {
             9..=16 if holder == Some(at) => {
                 let end = *random.pick(&["COMMIT", "ROLLBACK"]);
                 steps.push((at, Act::Query(end.to_owned())));
+                if random.below(3) == 0 {
+                    // With autocommit = 0 the next transaction begins by itself, on whatever connection.
+                    continue;
+                }
                 (Act::Query("SET autocommit = 1".to_owned()), true)
             }
             19..=30 => {
@@ -140,7 +144,7 @@ fn prepared_text(random: &mut Random, at: usize) -> String {
         8 => "SELECT id FROM t WHERE id = ?",
         9 => "SELECT COLLATION('x'), CONCAT(?, 'y')",
         10 => "SELECT DATABASE()",
-        11 => "UPDATE leak.t0 SET s = ? WHERE v > 3",
+        11 => return format!("UPDATE leak.t{at} SET s = ? WHERE v > 3"),
         12 => "SET SESSION group_concat_max_len = ?",
         13 => "SELECT @a, ?",
         14 => "SELECT SQL_CALC_FOUND_ROWS v FROM leak.t1 ORDER BY v LIMIT 1",
