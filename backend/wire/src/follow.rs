@@ -138,7 +138,8 @@ pub struct Follower {
     /// The packet that is passing, or has just passed, is continued by the next one.
     continued: bool,
     next_seq: u8,
-    status: Status,
+    /// Those of the last OK or EOF packet, which may be none at all.
+    status: Option<Status>,
 }
 
 /// The bytes in hand, to look at or also to renumber.
@@ -189,7 +190,7 @@ impl Follower {
                 State::Start
             }
         };
-        Self { expect, capabilities, state, rest: 0, continued: false, next_seq: 1, status: Status::empty() }
+        Self { expect, capabilities, state, rest: 0, continued: false, next_seq: 1, status: None }
     }
 
     /// Says what the bytes at the front of `buf` are. `buf` starts where the last `Pass` or `Packet` ended.
@@ -236,9 +237,9 @@ impl Follower {
         self.next_seq
     }
 
-    /// The status flags of the last OK or EOF packet; empty before the first.
+    /// The status flags of the last OK or EOF packet; `None` before the first. With `autocommit = 0` they may be empty.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> Option<Status> {
         self.status
     }
 
@@ -370,7 +371,7 @@ impl Follower {
                 State::Rows if first == EOF => self.end_of_result(payload)?,
                 State::AfterDefinitions(block) if first == EOF => {
                     let eof = EofPacket::parse(payload)?;
-                    self.status = eof.status;
+                    self.status = Some(eof.status);
                     if block == Block::Result && eof.status.contains(Status::CURSOR_EXISTS) {
                         self.end();
                     } else {
@@ -394,7 +395,7 @@ impl Follower {
             }
             (Expect::Prepare, OK) => self.prepared(payload),
             (Expect::Query | Expect::Execute | Expect::Simple, OK) => {
-                self.status = ok_status(payload)?;
+                self.status = Some(ok_status(payload)?);
                 self.end();
                 Ok(Kind::Ok)
             }
@@ -442,10 +443,10 @@ impl Follower {
     /// An EOF packet, or an OK packet that stands for one. Some servers send the short form in any case.
     fn end_of_result(&mut self, payload: &[u8]) -> Result<Kind, ProtocolError> {
         let kind = if self.deprecate_eof() && payload.len() > EofPacket::LEN {
-            self.status = ok_status(payload)?;
+            self.status = Some(ok_status(payload)?);
             Kind::EndOfRows
         } else {
-            self.status = EofPacket::parse(payload)?.status;
+            self.status = Some(EofPacket::parse(payload)?.status);
             Kind::Eof { after_columns: false }
         };
         self.end();
@@ -455,7 +456,7 @@ impl Follower {
     /// A result is over; only queries and executions have another one after it.
     fn end(&mut self) {
         let more = matches!(self.expect, Expect::Query | Expect::Execute)
-            && self.status.contains(Status::MORE_RESULTS_EXISTS);
+            && self.status.is_some_and(|status| status.contains(Status::MORE_RESULTS_EXISTS));
         self.state = if more { State::Start } else { State::Done };
     }
 

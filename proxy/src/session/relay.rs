@@ -80,8 +80,8 @@ impl Session {
                 }
             }
         }
-        if !follower.status().is_empty() {
-            self.status = follower.status();
+        if let Some(status) = follower.status() {
+            self.status = status;
         }
         Ok(answer)
     }
