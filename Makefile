@@ -20,8 +20,9 @@ help: ## Print this list
 deps: ## Fetch MariaDB if this machine has none
 	@tools/mariadb
 
-test-deps: deps ## Fetch what the tests need besides: MySQL 9 and the Python drivers
+test-deps: deps ## Fetch what the tests need besides: MySQL 9 and drivers of other languages
 	@tools/pydrivers || $(if $(CI),exit 1,true)
+	@tools/otherdrivers || $(if $(CI),exit 1,true)
 	@tools/mysql97 install || $(if $(CI),exit 1,true)
 
 bench-deps: deps ## Fetch the benchmark's load generator and rivals

@@ -4,6 +4,7 @@ import argparse
 import datetime
 import decimal
 import hashlib
+import io
 import json
 import os
 import re
@@ -46,6 +47,8 @@ def parameter(value):
     ((kind, text),) = [(k, v) for k, v in value.items() if k != "times"]
     if kind == "repeat":
         return text * value["times"]
+    if kind == "stream":
+        return io.BytesIO((text * value["times"]).encode())
     if kind == "bytes":
         return bytes.fromhex(text)
     if kind == "decimal":
@@ -104,7 +107,7 @@ def run(args, driver):
     """Runs every case through `driver` and returns the report.
 
     A driver has `name`, `connect(options) -> connection` (schema, charset, found_rows, multi, local_infile), and for the
-    connection `run(sql, params, prepared) -> results`, `do(step)`, `warnings() -> [[level, code, message]]`, `close()`.
+    connection `run(sql, params, prepared, handle) -> results`, `do(step)`, `warnings() -> [[level, code, message]]`, `close()`.
     """
     with open(args.script, encoding="utf-8") as file:
         script = json.load(file)
@@ -112,7 +115,7 @@ def run(args, driver):
     base = {"schema": schema, "charset": "utf8mb4", "found_rows": False, "multi": False, "local_infile": False}
     setup = driver.connect({**base, "schema": None})
     for sql in (f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema} CHARACTER SET utf8mb4"):
-        setup.run(sql, None, False)
+        setup.run(sql, None, False, None)
     setup.close()
     report = []
     for case in script["cases"]:
@@ -121,17 +124,18 @@ def run(args, driver):
         if case.get("on", args.product) != args.product or {driver.name, args.driver} & set(case.get("not_for", [])):
             continue
         options = {**base, **case.get("connect", {})}
-        steps, connection = [], None
+        steps, connections = [], {}
         for step in case["steps"]:
             step = step if isinstance(step, dict) else {"sql": step}
             shown = step.get("sql", json.dumps(step))[:200]
+            name = step.get("as")
             try:
-                connection = connection or driver.connect(options)
+                connection = connections[name] = connections.get(name) or driver.connect(options)
                 results, warnings = one(connection, step, args, options)
             except Exception as error:  # what a driver makes of an answer is part of what is compared
                 results, warnings = [failure(error)], []
             steps.append({"sql": shown, "answer": {"results": results, "warnings": warnings}})
-        if connection:
+        for connection in connections.values():
             connection.close()
         report.append({"name": case["name"], "steps": steps})
     return {"driver": args.driver, "cases": report}
@@ -143,7 +147,7 @@ def one(connection, step, args, options):
         return [], []
     sql = expand(step["sql"], args.files, options["charset"].replace("utf8mb4", "utf-8"))
     params = [parameter(p) for p in step["params"]] if "params" in step else None
-    results = connection.run(sql, params, step.get("protocol") != "text")
+    results = connection.run(sql, params, step.get("protocol") != "text", step.get("handle"))
     count = next((r.get("warnings", 0) for r in reversed(results) if "error" not in r), 0)
     shows = isinstance(sql, str) and sql.upper().startswith("SHOW ")
     return results, connection.warnings() if count and not shows else []

@@ -30,7 +30,7 @@ class Connection:
         if options["schema"]:
             self.command.append(options["schema"])
 
-    def run(self, sql, _params, _prepared):
+    def run(self, sql, _params, _prepared, _handle):
         raw = sql if isinstance(sql, bytes) else sql.encode()
         done = subprocess.run(self.command, input=raw + b"\n$$\n", capture_output=True, timeout=120)
         results = [lines("stdout", done.stdout), lines("stderr", done.stderr)]
@@ -53,7 +53,7 @@ def run(args, driver):
     schema = script["schema"]
     base = {"schema": schema, "charset": "utf8mb4", "local_infile": False}
     driver.connect({**base, "schema": None}).run(
-        f"DROP DATABASE IF EXISTS {schema}\n$$\nCREATE DATABASE {schema} CHARACTER SET utf8mb4", None, False
+        f"DROP DATABASE IF EXISTS {schema}\n$$\nCREATE DATABASE {schema} CHARACTER SET utf8mb4", None, False, None
     )
     report = []
     for case in script["cases"]:
@@ -66,7 +66,7 @@ def run(args, driver):
         charset = options["charset"].replace("utf8mb4", "utf-8")
         raw = [common.expand(t, args.files) for t in texts if t]
         raw = [t if isinstance(t, bytes) else t.encode(charset) for t in raw]
-        results = driver.connect(options).run(b"\n$$\n".join(raw), None, False)
+        results = driver.connect(options).run(b"\n$$\n".join(raw), None, False, None)
         answer = {"results": results, "warnings": []}
         report.append({"name": case["name"], "steps": [{"sql": "the whole case", "answer": answer}]})
     return {"driver": args.driver, "cases": report}

@@ -1,5 +1,7 @@
 """The script through mysql-connector-python: `pure` or `c`, text or prepared cursors, as --driver says."""
 
+import io
+
 import mysql.connector
 from mysql.connector.constants import ClientFlag
 
@@ -38,14 +40,20 @@ class Connection:
     def __init__(self, connection, prepared):
         self.connection = connection
         self.prepared = prepared
+        self.handles = {}
 
-    def run(self, sql, params, prepared):
+    def run(self, sql, params, prepared, handle):
         prepared = prepared and self.prepared
         results = []
         cursor = self.connection.cursor(prepared=prepared)
+        if prepared and handle:
+            # A cursor executes again what it has prepared if it is given the same object.
+            kept, sql = self.handles.setdefault(handle, (cursor, sql))
+            cursor = kept
         try:
             if params and not prepared:
                 sql = sql.replace("?", "%s")
+                params = [p.read() if isinstance(p, io.BytesIO) else p for p in params]
             cursor.execute(sql, params or ())
             results.append(outcome(cursor))
             while cursor.nextset():
@@ -55,7 +63,8 @@ class Connection:
             if self.connection.unread_result:
                 self.connection.consume_results()
         finally:
-            cursor.close()
+            if not (prepared and handle):
+                cursor.close()
         return results
 
     def warnings(self):
@@ -75,6 +84,10 @@ class Connection:
             self.connection.cmd_reset_connection()
         elif kind == "change_user":
             self.connection.cmd_change_user(args.user, args.password, "shuntyard_script")
+        elif kind == "close":
+            cursor, _ = self.handles.pop(step["handle"], (None, None))
+            if cursor:
+                cursor.close()
         else:
             raise NotImplementedError(kind)
 

@@ -1,5 +1,7 @@
 """The script through PyMySQL."""
 
+import io
+
 import pymysql
 from pymysql.constants import CLIENT
 
@@ -35,7 +37,8 @@ class Connection:
     def __init__(self, connection):
         self.connection = connection
 
-    def run(self, sql, params, _prepared):
+    def run(self, sql, params, _prepared, _handle):
+        params = params and [p.read() if isinstance(p, io.BytesIO) else p for p in params]
         results = []
         with self.connection.cursor() as cursor:
             try:
@@ -55,6 +58,8 @@ class Connection:
             self.connection.ping(reconnect=False)
         elif step["do"] == "use":
             self.connection.select_db(step["schema"])
+        elif step["do"] == "close":
+            pass
         else:
             raise NotImplementedError(step["do"])
 

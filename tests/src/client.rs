@@ -1,7 +1,7 @@
 //! Clients through `mysql_async`, and their answers as values.
 
 use mysql_async::prelude::{Protocol, Queryable};
-use mysql_async::{Conn, Error, Opts, OptsBuilder, Params, QueryResult};
+use mysql_async::{Conn, Error, Opts, OptsBuilder, Params, QueryResult, Statement};
 use router::compare::{Answer, Column, Done, Failure, Outcome, ResultSet, Value, Warning};
 
 /// Who logs in.
@@ -93,6 +93,16 @@ pub async fn text(conn: &mut Conn, sql: &[u8]) -> Answer {
 pub async fn prepared(conn: &mut Conn, sql: &[u8], params: Params) -> Answer {
     let mut results = Vec::new();
     match conn.exec_iter(sql.to_vec(), params).await {
+        Ok(result) => read(result, &mut results).await,
+        Err(error) => results.push(failed(error)),
+    }
+    Answer { results, warnings: Vec::new() }
+}
+
+/// Executes what was prepared before and reads everything.
+pub async fn execute(conn: &mut Conn, prepared: &Statement, params: Params) -> Answer {
+    let mut results = Vec::new();
+    match conn.exec_iter(prepared, params).await {
         Ok(result) => read(result, &mut results).await,
         Err(error) => results.push(failed(error)),
     }

@@ -105,7 +105,8 @@ fn number<T: TryFrom<u64>>(json: &Json, key: &str) -> Option<T> {
     json.get(key).and_then(Json::as_u64).and_then(|n| T::try_from(n).ok())
 }
 
-fn answer(json: &Json) -> Answer {
+/// The answer to one step, as drivers in other languages report it.
+pub(crate) fn answer(json: &Json) -> Answer {
     let warning = |w: &Json| Warning {
         level: w.get(0).and_then(Json::as_str).unwrap_or_default().to_owned(),
         code: w.get(1).and_then(Json::as_u64).and_then(|n| u16::try_from(n).ok()).unwrap_or(0),

@@ -47,22 +47,26 @@ pub struct Connect {
     pub charset: String,
     /// CLIENT_FOUND_ROWS.
     pub found_rows: bool,
+    /// Several statements in one text.
+    pub multi: bool,
     /// LOAD DATA LOCAL is allowed.
     pub local_infile: bool,
 }
 
 /// One step.
 #[derive(Debug, Clone)]
-pub enum Step {
-    /// Run a statement.
-    Run {
-        /// Its text with templates.
-        sql: String,
-        /// Parameters; none for a statement without any.
-        params: Option<Vec<Json>>,
-        /// Whether it may be prepared.
-        preparable: bool,
-    },
+pub struct Step {
+    /// Which of the case's connections it is for; each is opened at its first step.
+    pub session: String,
+    /// What is done there.
+    pub action: Action,
+}
+
+/// What a step does.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Runs a statement.
+    Run(Statement),
     /// A command of its own: `ping`, `reset`, `change_user`, or `use` with a schema.
     Do {
         /// Which.
@@ -70,6 +74,21 @@ pub enum Step {
         /// The schema of `use`.
         schema: String,
     },
+    /// Closes the prepared statement with this handle; nothing for drivers that keep none.
+    Close(String),
+}
+
+/// A statement of the script.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Its text with templates.
+    pub sql: String,
+    /// Parameters; none for a statement without any.
+    pub params: Option<Vec<Json>>,
+    /// Whether it may be prepared.
+    pub preparable: bool,
+    /// A name under which a driver that prepares keeps it, for later steps with the same name and text.
+    pub handle: Option<String>,
 }
 
 impl Script {
@@ -135,30 +154,48 @@ impl Case {
                 schema,
                 charset: string(&connect, "charset").unwrap_or_else(|| "utf8mb4".to_owned()),
                 found_rows: flag("found_rows"),
+                multi: flag("multi"),
                 local_infile: flag("local_infile"),
             },
             steps: array(json, "steps").iter().map(Step::read).collect(),
         }
     }
 
-    /// Whether a driver runs it against a product (`mariadb`, `mysql`).
-    pub fn is_for(&self, product: &str, driver: &str) -> bool {
-        self.on.as_deref().is_none_or(|on| on == product) && !self.not_for.iter().any(|d| d == driver)
+    /// Whether a driver with any of these names runs it against a product (`mariadb`, `mysql`).
+    pub fn is_for(&self, product: &str, driver: &[&str]) -> bool {
+        self.on.as_deref().is_none_or(|on| on == product)
+            && !self.not_for.iter().any(|d| driver.contains(&d.as_str()))
     }
 }
 
 impl Step {
     fn read(json: &Json) -> Step {
-        if let Some(sql) = json.as_str() {
-            return Step::Run { sql: sql.to_owned(), params: None, preparable: true };
+        let session = string(json, "as").unwrap_or_default();
+        Step { session, action: Action::read(json) }
+    }
+
+    /// What is shown of it in reports.
+    pub fn shown(&self) -> String {
+        match &self.action {
+            Action::Run(statement) => statement.sql.chars().take(200).collect(),
+            Action::Do { what, .. } => what.clone(),
+            Action::Close(handle) => format!("close {handle}"),
         }
-        if let Some(what) = string(json, "do") {
-            return Step::Do { what, schema: string(json, "schema").unwrap_or_default() };
-        }
-        Step::Run {
-            sql: string(json, "sql").expect("a step has SQL"),
-            params: json.get("params").and_then(Json::as_array).cloned(),
-            preparable: json.get("protocol").is_none(),
+    }
+}
+
+impl Action {
+    fn read(json: &Json) -> Action {
+        let handle = string(json, "handle");
+        match (string(json, "do"), handle) {
+            (Some(what), Some(handle)) if what == "close" => Action::Close(handle),
+            (Some(what), _) => Action::Do { what, schema: string(json, "schema").unwrap_or_default() },
+            (None, handle) => Action::Run(Statement {
+                sql: json.as_str().map(str::to_owned).or(string(json, "sql")).expect("a step has SQL"),
+                params: json.get("params").and_then(Json::as_array).cloned(),
+                preparable: json.get("protocol").is_none(),
+                handle,
+            }),
         }
     }
 }
@@ -208,7 +245,7 @@ pub fn parameter(json: &Json) -> Value {
 }
 
 fn object(json: &Json) -> Value {
-    if let Some(unit) = string(json, "repeat") {
+    if let Some(unit) = string(json, "repeat").or(string(json, "stream")) {
         let times = json.get("times").and_then(Json::as_u64).and_then(|n| usize::try_from(n).ok());
         return Value::Bytes(unit.repeat(times.expect("a number of times")).into_bytes());
     }

@@ -16,8 +16,8 @@ static AT_MARIADB: Mutex<()> = Mutex::const_new(());
 static AT_MYSQL: Mutex<()> = Mutex::const_new(());
 
 async fn same(driver: Driver, product: &str, straight: &Server, setup: &Setup) {
-    if matches!(driver, Driver::Python(..)) && machine::python().is_none() {
-        return machine::missing("the Python drivers (`tools/pydrivers`)");
+    if let Some(what) = driver.lacks() {
+        return machine::missing(what);
     }
     let _alone = if product == "mysql" { AT_MYSQL.lock().await } else { AT_MARIADB.lock().await };
     let files = TempDir::with_prefix("shuntyard-files-").unwrap();
@@ -62,6 +62,12 @@ drivers! {
     connector_pure_prepared: Driver::Python("run_connector.py", "connector:pure:prepared");
     connector_c_text: Driver::Python("run_connector.py", "connector:c:text");
     connector_c_prepared: Driver::Python("run_connector.py", "connector:c:prepared");
+    mysql2_text: Driver::Node(Protocol::Text);
+    mysql2_binary: Driver::Node(Protocol::Binary);
+    connector_j_text: Driver::Java(Protocol::Text);
+    connector_j_binary: Driver::Java(Protocol::Binary);
+    mysqli_text: Driver::Php(Protocol::Text);
+    mysqli_binary: Driver::Php(Protocol::Binary);
     mysql_async_text: Driver::Async(Protocol::Text);
     mysql_async_binary: Driver::Async(Protocol::Binary);
     packets_classic: Driver::Raw(Age::Classic);
