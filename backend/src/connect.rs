@@ -213,7 +213,8 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
     seq = seq.wrapping_add(1);
     let mut out = Vec::new();
     if capabilities.contains(Capabilities::SSL) {
-        let request = SslRequest { capabilities, max_packet: login.max_packet, charset: login.charset };
+        let request =
+            SslRequest { capabilities, max_packet: login.max_packet, charset: greeted_in(login.charset) };
         packet::build(&mut out, &mut seq, |out| request.write(out));
         stream.write_all(&out).await.map_err(|error| target.io(error))?;
         out.clear();
@@ -227,7 +228,7 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
     let response = HandshakeResponse {
         capabilities,
         max_packet: login.max_packet,
-        charset: login.charset,
+        charset: greeted_in(login.charset),
         user: login.user,
         auth_response: &start.response,
         schema: login.schema,
@@ -275,6 +276,7 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
         server,
         statements: Placed::default(),
     };
+    name_charset(&mut connection, login.charset).await.map_err(|error| target.exchange(error))?;
     let settings = bootstrap(&mut connection).await.map_err(|error| target.exchange(error))?;
     Ok((connection, Opened { status, settings }))
 }
@@ -318,6 +320,28 @@ async fn encipher(target: &Target, stream: Stream) -> Result<Stream, ConnectErro
         .await
         .map_err(|error| refuse(format!("TLS failed: {error}")))?;
     Ok(Stream::Tls(Box::new(TlsStream::Client(tls))))
+}
+
+/// The collation id of a login, which has one byte there. Larger ones come by COM_CHANGE_USER only and are named afterwards; 0
+/// stands for the server's default, which it also takes for an id that it does not have.
+fn greeted_in(charset: u16) -> u16 {
+    u8::try_from(charset).map_or(0, u16::from)
+}
+
+/// Sets the collation whose id is too large for a login.
+async fn name_charset(connection: &mut Connection, charset: u16) -> Result<(), ExchangeError> {
+    if charset == greeted_in(charset) {
+        return Ok(());
+    }
+    let ask = format!(
+        "SELECT CHARACTER_SET_NAME, COLLATION_NAME FROM information_schema.COLLATIONS WHERE ID = {charset}"
+    );
+    send_queries(connection, &[&ask]).await?;
+    let row = first_row(connection).await?;
+    let [Some(set), Some(collation)] = &row[..] else { return Ok(()) };
+    let (set, collation) = (String::from_utf8_lossy(set), String::from_utf8_lossy(collation));
+    send_queries(connection, &[&format!("SET NAMES {set} COLLATE {collation}")]).await?;
+    first_row(connection).await.map(drop)
 }
 
 /// Turns on the tracking that the proxy relies on, and asks what the session starts with: in one write.

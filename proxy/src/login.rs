@@ -36,6 +36,9 @@ const OFFERED: Capabilities = MIRRORED
     .union(Capabilities::CONNECT_ATTRS)
     .union(Capabilities::IGNORE_SIGPIPE);
 
+/// What the servers read of the collation id in a login.
+const ONE_BYTE: u16 = 0xFF;
+
 /// Serves one accepted connection from its greeting to its end.
 pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
     let totals = &shared.stats.totals;
@@ -198,7 +201,7 @@ impl Door {
             plugin: response.plugin,
             response: response.auth_response,
             schema: response.schema,
-            charset: response.charset,
+            charset: response.charset & ONE_BYTE,
             max_packet: response.max_packet,
             attributes: response.raw_attributes,
             capabilities,
@@ -210,7 +213,7 @@ impl Door {
             capabilities,
             user,
             nonce,
-            charset: response.charset,
+            charset: response.charset & ONE_BYTE,
             max_packet: response.max_packet,
         };
         announce(shared, member, &identity.user, lease.thread_id, settings.schema.as_deref());

@@ -322,7 +322,8 @@ impl Session {
             }
             () = self.watchdog.until(deadline) => return Err(End::Idle),
         }
-        self.read_client(1).await
+        // A part of a header may be there already.
+        self.read_client(self.client.input.len() + 1).await
     }
 
     /// The backend says something that nobody asked for: that it closes the connection, usually.

@@ -446,7 +446,15 @@ impl Follower {
             self.status = Some(ok_status(payload)?);
             Kind::EndOfRows
         } else {
-            self.status = Some(EofPacket::parse(payload)?.status);
+            // MySQL says behind the columns of OUT parameters that an OK packet follows their row, and not behind the row.
+            let before = self.status.unwrap_or_default();
+            let promised = before.contains(Status::PS_OUT_PARAMS | Status::MORE_RESULTS_EXISTS);
+            let mut status = EofPacket::parse(payload)?.status;
+            status.set(
+                Status::MORE_RESULTS_EXISTS,
+                promised || status.contains(Status::MORE_RESULTS_EXISTS),
+            );
+            self.status = Some(status);
             Kind::Eof { after_columns: false }
         };
         self.end();

@@ -18,6 +18,9 @@ use super::{End, Session};
 use crate::planner::Planned;
 use crate::stats::{Activity, Counter};
 
+/// First byte of COM_CHANGE_USER.
+const CHANGE_USER: u8 = 0x11;
+
 /// What follows after a command was sent on.
 #[derive(Debug)]
 pub(super) enum Next {
@@ -87,8 +90,16 @@ impl Session {
 
     async fn dispatch(&mut self, header: Header, bytes: &mut [u8]) -> Result<Next, End> {
         let payload = bytes.get(HEADER..).unwrap_or_default();
-        let command =
-            Command::parse(payload, self.client.identity.capabilities).map_err(End::ClientProtocol)?;
+        let command = match Command::parse(payload, self.client.identity.capabilities) {
+            Ok(command) => command,
+            // Who logs in is at stake: as at the servers, the connection ends.
+            Err(error) if payload.first() == Some(&CHANGE_USER) => return Err(End::ClientProtocol(error)),
+            // Where the next command begins is known, so the session lives.
+            Err(_) => {
+                let error = SqlError::new(code::MALFORMED_PACKET, "Malformed communication packet");
+                return self.refuse(header, &error).await;
+            }
+        };
         self.member.begin(activity(&command));
         match command {
             Command::Quit => Err(End::Quit),

@@ -288,13 +288,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What a statement that is not understood may read: what any word of it hints at.
+    /// What a statement that is not understood may read: what any word of it hints at, and where words cannot be told apart,
+    /// any part of the text.
     fn mentions(&self) -> Soft {
+        if self.marks.intersects(DARK) {
+            return hints(self.text);
+        }
         let mut reads = Soft::empty();
         for unit in self.units {
             let bytes = self.bytes(unit);
             match unit.kind {
-                UnitKind::SysVar | UnitKind::ExecutableComment | UnitKind::Error => reads = Soft::all(),
+                UnitKind::SysVar => reads |= hints(bytes),
                 UnitKind::Word | UnitKind::Keyword(_) => {
                     if is(&["ROW_COUNT", "FOUND_ROWS"])(bytes) {
                         reads |= Soft::COUNTS;
@@ -307,7 +311,7 @@ impl<'a> Walk<'a> {
                 _ => {}
             }
         }
-        if self.marks.contains(Marks::LONG) { Soft::all() } else { reads }
+        reads
     }
 
     fn first(&self) -> Option<K> {
@@ -469,6 +473,26 @@ fn read_variable(bytes: &[u8], traces: &mut Traces) -> Result<(), Pin> {
         _ => {}
     }
     Ok(())
+}
+
+/// What a text may ask for, by the words that are anywhere in it: too much rather than too little.
+fn hints(text: &[u8]) -> Soft {
+    const HINTS: [(&[u8], Soft); 12] = [
+        (b"row_count", Soft::COUNTS),
+        (b"found_rows", Soft::COUNTS),
+        (b"last_insert_id", Soft::INSERT_ID),
+        (b"identity", Soft::INSERT_ID),
+        (b"insert", Soft::INSERT_ID),
+        (b"replace", Soft::INSERT_ID),
+        (b"load", Soft::INSERT_ID),
+        (b"warning", Soft::all()),
+        (b"errors", Soft::all()),
+        (b"error_count", Soft::all()),
+        (b"diagnostics", Soft::all()),
+        (b"resignal", Soft::all()),
+    ];
+    let found = HINTS.iter().filter(|(word, _)| contains(text, word));
+    found.fold(Soft::empty(), |reads, (_, kind)| reads | *kind)
 }
 
 /// Whether a text holds a word of lower case, in any case.
