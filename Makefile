@@ -9,7 +9,7 @@ ARGS ?=
 # How long each fuzz target runs, in seconds.
 FUZZ_SECONDS ?= 60
 # Package of each set of fuzz targets (bolero tests whose names begin with fuzz_).
-FUZZ_PACKAGES ?= wire sql rewriter
+FUZZ_PACKAGES ?= wire sql rewriter shuntyard
 
 .DEFAULT_GOAL := help
 .PHONY: help deps test-deps bench-deps run build test units e2e bench bench-full bench-micro hunt lint fuzz clean

@@ -295,3 +295,76 @@ fn the_examples_of_the_documentation_are_valid() {
         assert!(read.is_ok(), "{example}\n{:#?}", read.unwrap_err());
     }
 }
+
+/// Files made of the right words in any order, and a good one with a piece put in: faults with places, or a configuration.
+#[test]
+fn fuzz_config() {
+    const PIECES: [&str; 52] = [
+        "\n",
+        ": ",
+        ", ",
+        "{",
+        "}",
+        "[",
+        "]",
+        "  ",
+        "- ",
+        "backends",
+        "s1",
+        "primary",
+        "'h:1'",
+        "bundled",
+        "mariadb",
+        "account",
+        "user",
+        "password",
+        "env",
+        "APP_PASSWORD",
+        "file",
+        "tls",
+        "mode",
+        "verify_ca",
+        "ca",
+        "listen",
+        "127.0.0.1:1",
+        "unix:x",
+        "http",
+        "disabled",
+        "limits",
+        "connections",
+        "timeouts",
+        "idle",
+        "never",
+        "8h",
+        "99999999999d",
+        "-1",
+        "users",
+        "from_backends",
+        "admins",
+        "'a@10.%'",
+        "rules",
+        "files",
+        "'builtin:*'",
+        "'*.yaml'",
+        "schemas",
+        "log",
+        "level",
+        "pooling",
+        "&x ",
+        "*x",
+    ];
+    const GOOD: &str = "listen: [127.0.0.1:4306]\nbackends: {s1: {primary: 'h:1', tls: {mode: required}}}\naccount: {password: {env: APP_PASSWORD}}\n\
+        users: [{name: a, password: b, host: '10.%'}]\nlimits: {connections: 5}\ntimeouts: {idle: 8h}\nlog: {level: debug}\n";
+    bolero::check!().with_type::<(Vec<u8>, u8, u8, u8)>().for_each(|(picks, at, cut, put)| {
+        let text: String = picks.iter().map(|pick| PIECES[usize::from(*pick) % PIECES.len()]).collect();
+        let from = usize::from(*at) % GOOD.len();
+        let to = (from + usize::from(cut % 12)).min(GOOD.len());
+        let changed = format!("{}{}{}", &GOOD[..from], PIECES[usize::from(*put) % PIECES.len()], &GOOD[to..]);
+        for text in [text, changed] {
+            if let Err(faults) = parse(&text) {
+                assert!(!faults.is_empty(), "{text}");
+                assert!(faults.iter().all(|fault| fault.span.line >= 1 && fault.span.column >= 1), "{text}");
+            }
+        }
+    });
+}

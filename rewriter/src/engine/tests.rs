@@ -196,3 +196,74 @@ proptest! {
         }
     }
 }
+
+/// Statements like those that the passes are about, of words in any order: rewritten or not, without a panic, and a new text
+/// reads again.
+#[test]
+fn fuzz_rewrite() {
+    const WORDS: [&str; 44] = [
+        "SELECT",
+        "id",
+        "n",
+        "s",
+        ",",
+        "FROM",
+        "a",
+        "b",
+        "c",
+        "WHERE",
+        "n > 3",
+        "s = ' LIMIT 1) '",
+        "ORDER BY",
+        "1",
+        "LIMIT",
+        "2",
+        "OFFSET",
+        "UNION ALL",
+        "UNION",
+        "(",
+        ")",
+        "(SELECT",
+        "AS d",
+        "AS",
+        "*",
+        "a.id",
+        "d.n",
+        "JOIN",
+        "ON",
+        "GROUP BY",
+        "HAVING",
+        "DISTINCT",
+        "COUNT(*)",
+        "DESC",
+        "/* x */",
+        "-- y\n",
+        "@v",
+        "NOW()",
+        "IN (1, 2)",
+        "`id`",
+        "EXISTS",
+        "FOR UPDATE",
+        "WITH",
+        "NULL",
+    ];
+    const BEGINNINGS: [&str; 3] = [
+        "SELECT id FROM a UNION ALL SELECT id FROM b",
+        "SELECT id FROM (SELECT id, n FROM a) AS d",
+        "SELECT d.id, d.n FROM (SELECT id, n FROM a WHERE n > 1",
+    ];
+    let session = Session::new(&TABLES);
+    let rules = ["union_limit", "derived_merge"].map(rule);
+    bolero::check!().with_type::<(u8, Vec<u8>)>().for_each(|(beginning, picks)| {
+        let words: Vec<&str> = picks.iter().map(|pick| WORDS[usize::from(*pick) % WORDS.len()]).collect();
+        let text = format!("{} {}", BEGINNINGS[usize::from(*beginning) % BEGINNINGS.len()], words.join(" "));
+        let Some(read) = Read::of(text.into_bytes(), session.flavor) else { return };
+        for rules in &rules {
+            let outcome = rewrite(rules, &read.statement(), &session.context());
+            let mut out = Vec::new();
+            if outcome.render(&read.text, &read.scan.as_scan(), &mut out) {
+                assert!(Read::of(out.clone(), session.flavor).is_some(), "{}", String::from_utf8_lossy(&out));
+            }
+        }
+    });
+}

@@ -328,3 +328,29 @@ fn fuzz_auth() {
         }
     });
 }
+
+/// The packets of an exchange, and what claims to be encrypted or a key.
+#[test]
+fn fuzz_auth_packets() {
+    bolero::check!().with_type::<Vec<u8>>().for_each(|bytes| {
+        for bytes in [bytes.clone(), [&[0xFE][..], bytes].concat(), [&[1][..], bytes].concat()] {
+            let mut again = Vec::new();
+            if let Ok(switch) = AuthSwitchRequest::parse(&bytes) {
+                switch.write(&mut again);
+                assert_eq!(AuthSwitchRequest::parse(&again), Ok(switch));
+            }
+            again.clear();
+            if let Ok(more) = AuthMoreData::parse(&bytes) {
+                more.write(&mut again);
+                assert_eq!(again, bytes);
+            }
+        }
+        assert!(KEY.decrypt(&NONCE, bytes).is_none(), "guessed a password");
+        let mut pem = KEY.public_pem().as_bytes().to_vec();
+        for (at, byte) in bytes.iter().enumerate() {
+            let place = (usize::from(*byte) * 7 + at) % pem.len();
+            pem[place] = *byte;
+        }
+        let _ = (PublicKey::from_pem(bytes), PublicKey::from_pem(&pem));
+    });
+}

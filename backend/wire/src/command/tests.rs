@@ -232,18 +232,37 @@ proptest! {
     }
 }
 
+/// Whatever follows the first byte of a command: what is read is written so that it reads the same.
 #[test]
 fn fuzz_command() {
-    bolero::check!().with_type::<(u64, Vec<u8>)>().for_each(|(caps, bytes)| {
+    const FIRST: [u8; 13] = [0x03, 0x04, 0x07, 0x0C, 0x11, 0x16, 0x17, 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0xFA];
+    bolero::check!().with_type::<(u8, u64, Vec<u8>)>().for_each(|(first, caps, bytes)| {
         let caps = Capabilities::from_bits_retain(*caps);
-        if let Ok(command) = Command::parse(bytes, caps) {
-            let _ = Command::parse(&written(&command, caps), caps).unwrap();
-            if let Command::StmtExecute(execute) = command {
-                let mut types = Vec::new();
-                if let Ok(params) = Params::parse(&execute, 3, caps, &mut types, &[1]) {
-                    assert!(params.count() <= usize::from(u16::MAX));
-                }
+        let first = FIRST[usize::from(*first) % FIRST.len()];
+        for bytes in [bytes.clone(), [&[first][..], bytes].concat()] {
+            if let Ok(command) = Command::parse(&bytes, caps) {
+                let again = written(&command, caps);
+                let again = Command::parse(&again, caps).unwrap();
+                assert_eq!(written(&again, caps), written(&command, caps));
             }
         }
     });
+}
+
+#[test]
+fn fuzz_params() {
+    bolero::check!().with_type::<(u16, u64, u8, Vec<u16>, Vec<u8>, Vec<u8>)>().for_each(
+        |(count, caps, flags, long_data, first, second)| {
+            let (caps, mut types) = (Capabilities::from_bits_retain(*caps), Vec::new());
+            // The second execution may rely on the first one's types.
+            for params in [first, second] {
+                let execute = StmtExecute { id: 1, flags: *flags, iterations: 1, params };
+                for count in [count % 9, *count] {
+                    if let Ok(params) = Params::parse(&execute, count, caps, &mut types, long_data) {
+                        assert!(params.count() <= usize::from(u16::MAX));
+                    }
+                }
+            }
+        },
+    );
 }

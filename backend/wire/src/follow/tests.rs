@@ -438,6 +438,19 @@ fn hostile_replies_are_violations() {
     assert_eq!(step, Step::Violation(ProtocolError::Unexpected(0xFE)), "end of rows among definitions");
 }
 
+/// MySQL 9.7, tried: with EOF packets only the one behind the columns tells that an OK packet follows the row.
+#[test]
+fn out_parameters_with_eof_packets() {
+    let mut reply = Reply::new(Expect::Execute, OLD);
+    reply.count(2);
+    reply.definitions(2, 30);
+    reply.after_columns(Status::AUTOCOMMIT | Status::MORE_RESULTS_EXISTS | Status::PS_OUT_PARAMS);
+    reply.pass(b"\0\0*\0\0\0\x03in!");
+    reply.end(Status::AUTOCOMMIT);
+    reply.ok(Status::AUTOCOMMIT, b"");
+    check(&reply.done(), &[usize::MAX], 0);
+}
+
 fn status() -> impl Strategy<Value = Status> {
     any::<u16>()
         .prop_map(|bits| Status::from_bits_retain(bits) - Status::MORE_RESULTS_EXISTS - Status::CURSOR_EXISTS)
@@ -493,48 +506,103 @@ proptest! {
     }
 }
 
+const KINDS: [Expect; 8] = [
+    Expect::Query,
+    Expect::Execute,
+    Expect::Prepare,
+    Expect::Fetch,
+    Expect::FieldList,
+    Expect::Simple,
+    Expect::Statistics,
+    Expect::Binlog,
+];
+
+/// Follows `bytes` as they come in pieces. What was passed, the control packets in their places, and how it ended.
+fn followed(
+    (expect, caps): (Expect, Capabilities),
+    bytes: &[u8],
+    pieces: impl IntoIterator<Item = usize>,
+) -> (Vec<(usize, Kind)>, usize, Option<ProtocolError>) {
+    let mut follower = Follower::new(expect, caps);
+    let (mut at, mut end, mut standing) = (0, 0, 0);
+    let mut pieces = pieces.into_iter();
+    let mut control = Vec::new();
+    loop {
+        match follower.step(&bytes[at..end]) {
+            Step::Need(n) => {
+                assert!(n > end - at);
+                if end == bytes.len() {
+                    return (control, at, None);
+                }
+                end = (end + pieces.next().unwrap_or(usize::MAX / 2).max(1)).min(bytes.len());
+            }
+            Step::Pass(n) => {
+                assert!(n > 0 && at + n <= end);
+                at += n;
+                standing = 0;
+            }
+            Step::Packet { kind, len } => {
+                assert!(at + len <= end);
+                control.push((at, kind));
+                at += len;
+                standing = 0;
+                if kind == Kind::LocalInfile {
+                    assert!(follower.awaits_infile());
+                    follower.infile_done();
+                }
+            }
+            Step::EndOfColumns => {
+                standing += 1;
+                assert!(standing < 3, "stands still");
+            }
+            Step::Done => return (control, at, None),
+            Step::Violation(error) => return (control, at, Some(error)),
+        }
+    }
+}
+
 /// Whatever a server sends, a follower makes progress or stops, and says no more than what is in hand.
 #[test]
 fn fuzz_follow() {
-    let kinds = [
-        Expect::Query,
-        Expect::Execute,
-        Expect::Prepare,
-        Expect::Fetch,
-        Expect::FieldList,
-        Expect::Simple,
-        Expect::Statistics,
-        Expect::Binlog,
-    ];
     bolero::check!().with_type::<(u8, u64, Vec<u8>)>().for_each(|(kind, caps, bytes)| {
-        let expect = kinds[usize::from(*kind) % kinds.len()];
-        let mut follower = Follower::new(expect, Capabilities::from_bits_retain(*caps));
-        let mut hand = bytes.as_slice();
-        let mut standing = 0;
-        loop {
-            match follower.step(hand) {
-                Step::Need(n) => {
-                    assert!(n > hand.len());
-                    break;
-                }
-                Step::Pass(n) => {
-                    assert!(n > 0);
-                    hand = &hand[n..];
-                    standing = 0;
-                }
-                Step::Packet { kind, len } => {
-                    hand = &hand[len..];
-                    standing = 0;
-                    if kind == Kind::LocalInfile {
-                        follower.infile_done();
-                    }
-                }
-                Step::EndOfColumns => {
-                    standing += 1;
-                    assert!(standing < 3, "stands still");
-                }
-                Step::Done | Step::Violation(_) => break,
-            }
-        }
+        let expect = KINDS[usize::from(*kind) % KINDS.len()];
+        followed((expect, Capabilities::from_bits_retain(*caps)), bytes, []);
     });
+}
+
+/// Packets that begin as the packets of a reply do, in pieces: the follower says the same of them, however they are cut.
+#[test]
+fn fuzz_follow_packets() {
+    const BEGINNINGS: [&[u8]; 14] = [
+        b"",
+        b"\0",
+        b"\0\0\0\x02\0\0\0",
+        b"\0\0\0\x0a\0\0\0",
+        b"\0\x01\0\0\0\x02\0\x01\0\0\0\0",
+        b"\x01",
+        b"\x02",
+        b"\xfb/etc/passwd",
+        b"\xfe\0\0\x02\0",
+        b"\xfe\0\0\x0a\0",
+        b"\xfe\0\0\x42\0\0\0",
+        b"\xff\x10\x04#08004",
+        b"\xff\xff\xff\x01",
+        b"\x03def",
+    ];
+    bolero::check!().with_type::<(u8, bool, bool, Vec<(u8, Vec<u8>)>, Vec<u8>)>().for_each(
+        |(kind, eof, progress, packets, pieces)| {
+            let mut caps = Capabilities::PROTOCOL_41 | Capabilities::LOCAL_FILES;
+            caps.set(Capabilities::DEPRECATE_EOF, *eof);
+            caps.set(Capabilities::MARIADB_PROGRESS, *progress);
+            let (mut bytes, mut seq) = (Vec::new(), 1);
+            for (beginning, rest) in packets {
+                let beginning = BEGINNINGS[usize::from(*beginning) % BEGINNINGS.len()];
+                crate::packet::write(&mut bytes, &mut seq, &[beginning, rest].concat());
+            }
+            let expect = KINDS[usize::from(*kind) % KINDS.len()];
+            let whole = followed((expect, caps), &bytes, []);
+            let cut = followed((expect, caps), &bytes, pieces.iter().map(|piece| usize::from(*piece)));
+            assert_eq!(whole, cut);
+        },
+    );
 }

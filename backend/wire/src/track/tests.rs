@@ -88,5 +88,9 @@ fn ends_at_the_first_error() {
 fn fuzz_track() {
     bolero::check!().with_type::<Vec<u8>>().for_each(|bytes| {
         assert!(records(bytes).count() <= bytes.len());
+        let read: Vec<_> = records(bytes).map_while(Result::ok).collect();
+        let mut again = Vec::new();
+        read.iter().for_each(|record| record.write(&mut again));
+        assert_eq!(records(&again).collect::<Result<Vec<_>, _>>(), Ok(read));
     });
 }

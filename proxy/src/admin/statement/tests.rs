@@ -130,3 +130,54 @@ fn the_word_is_found_wherever_it_stands() {
         assert!(!mentions(text.as_bytes()), "{text}");
     }
 }
+
+/// Words of administrators' statements in any order: ours or not, read or refused.
+#[test]
+fn fuzz_statement() {
+    const WORDS: [&str; 36] = [
+        "SHOW",
+        "SHUNTYARD",
+        "STATUS",
+        "QUERIES",
+        "LIKE",
+        "'a%'",
+        "WHERE",
+        "ORDER BY",
+        "LIMIT",
+        "1",
+        ",",
+        ";",
+        "SELECT",
+        "*",
+        "FROM",
+        "shuntyard.",
+        "queries",
+        "`rules`",
+        "AS",
+        "q",
+        "JOIN",
+        "ON",
+        "(",
+        ")",
+        "UNION",
+        "WITH",
+        "x",
+        "EXPLAIN",
+        "RELOAD",
+        "SET",
+        "rules",
+        "=",
+        "OFF",
+        "DESCRIBE",
+        "\\",
+        "/* c */",
+    ];
+    bolero::check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(picks, bytes)| {
+        let words: Vec<&str> = picks.iter().map(|pick| WORDS[usize::from(*pick) % WORDS.len()]).collect();
+        for text in [words.join(" ").into_bytes(), [b"SHOW SHUNTYARD ", bytes.as_slice()].concat()] {
+            for flavor in [Flavor::MARIADB, Flavor::MYSQL.with_mode(sql::SqlMode::ANSI_QUOTES)] {
+                let _ = parse(&text, flavor);
+            }
+        }
+    });
+}

@@ -349,7 +349,7 @@ fn a_scanner_forgets_what_it_read() {
 }
 
 #[test]
-fn any_bytes_are_read() {
+fn fuzz_digest() {
     bolero::check!().for_each(|bytes: &[u8]| {
         let mut scanner = Scanner::new();
         for flavor in

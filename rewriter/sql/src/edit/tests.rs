@@ -95,3 +95,31 @@ proptest::proptest! {
         proptest::prop_assert_eq!(joined.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
     }
 }
+
+/// Any template over any text: what it renders is made of the text's own bytes, or the buffer is as it was.
+#[test]
+fn fuzz_template() {
+    bolero::check!().with_type::<(Vec<u8>, Vec<(u8, u8, u8)>)>().for_each(|(text, picks)| {
+        let mut scanner = Scanner::new();
+        let scan = scanner.scan(text, Flavor::MARIADB);
+        let pieces = picks.iter().map(|(kind, a, b)| match kind % 3 {
+            0 => Piece::Source(u32::from(*a)..u32::from(*b)),
+            1 => Piece::Text(char::from(*a).to_string()),
+            _ => Piece::Sum(u32::from(*a), u32::from(*b)),
+        });
+        let template = Template(pieces.collect());
+        let mut out = b"kept".to_vec();
+        if template.render(text, &scan, &mut out).is_err() {
+            assert_eq!(out, b"kept");
+        }
+        for (kind, a, b) in picks {
+            let (slot, max) = (u32::from(*a), u64::from(*b));
+            let condition = match kind % 3 {
+                0 => Precondition::IntAtMost { slot, max },
+                1 => Precondition::SumAtMost { left: slot, right: u32::from(*b), max },
+                _ => Precondition::UnitIs { unit: slot, text: text.clone() },
+            };
+            condition.holds(text, &scan);
+        }
+    });
+}

@@ -196,7 +196,7 @@ fn tiles(text: &[u8], flavor: Flavor) {
 }
 
 #[test]
-fn tokens_tile_any_bytes() {
+fn fuzz_lexer() {
     bolero::check!().for_each(|bytes: &[u8]| {
         for mode in [SqlMode::empty(), SqlMode::ANSI_QUOTES | SqlMode::NO_BACKSLASH_ESCAPES] {
             tiles(bytes, Flavor::MARIADB.with_mode(mode));

@@ -183,7 +183,96 @@ fn soft_state_is_known_by_who_reads_it() {
     assert_eq!(traces("SELECT SQL_CALC_FOUND_ROWS a FROM t LIMIT 1"), Traces { sets, ..Traces::default() });
 }
 
+/// What is not understood is taken to ask for what any word of it names, and for nothing else: dumps begin with such texts.
+#[test]
+fn what_is_not_understood_reads_what_it_names() {
+    for (text, more) in [
+        ("/*!40101 SET NAMES utf8mb4 */", Soft::empty()),
+        ("/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */", Soft::empty()),
+        ("SELECT 'open", Soft::empty()),
+        ("SELECT @@sql_mode, @a", Soft::empty()),
+        ("/*! SELECT Row_Count() */", Soft::COUNTS),
+        ("SELECT 1 /*! , FOUND_ROWS() */", Soft::COUNTS),
+        ("/*! SHOW WARNINGS */", Soft::all()),
+        ("SHOW /*! COUNT(*) ERRORS */", Soft::all()),
+        ("SELECT @a, @@warning_count", Soft::all()),
+        ("SELECT @a, @@`Error_Count`", Soft::all()),
+        ("GET /*! DIAGNOSTICS @n = NUMBER */", Soft::all()),
+        ("SELECT 'open ROW_COUNT()", Soft::COUNTS),
+    ] {
+        let found = whole(text);
+        assert!(found.pin.is_some(), "{text}");
+        assert_eq!(found.reads - Soft::INSERT_ID, more - Soft::INSERT_ID, "{text}");
+    }
+}
+
 #[test]
 fn the_list_of_variables_is_in_order() {
     assert!(super::REPLAYED.is_sorted());
+}
+
+/// Words of statements in any order: what they leave behind is judged, whatever they say.
+#[test]
+fn fuzz_traces() {
+    const WORDS: [&str; 48] = [
+        "SELECT",
+        "SET",
+        "CALL",
+        "INSERT",
+        "INTO",
+        "@a",
+        "@@",
+        "@@session.",
+        "x",
+        "=",
+        ":=",
+        ",",
+        "(",
+        ")",
+        "1",
+        "'s'",
+        "`q`",
+        ".",
+        ";",
+        "/*! ",
+        "*/",
+        "/* c */",
+        "-- \n",
+        "NEXT",
+        "VALUE",
+        "FOR",
+        "TEMPORARY",
+        "TABLE",
+        "LOCK",
+        "HANDLER",
+        "OPEN",
+        "GET_LOCK(",
+        "NAMES",
+        "CHARACTER SET",
+        "GLOBAL",
+        "TRANSACTION",
+        "ISOLATION",
+        "autocommit",
+        "BEGIN",
+        "WARNINGS",
+        "SHOW",
+        "COUNT(*)",
+        "KILL",
+        "USE",
+        "PREPARE",
+        "FROM",
+        "\\",
+        "?",
+    ];
+    bolero::check!().with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(picks, bytes)| {
+        let words: Vec<&str> = picks.iter().map(|pick| WORDS[usize::from(*pick) % WORDS.len()]).collect();
+        for text in [words.join(" ").into_bytes(), words.concat().into_bytes(), bytes.clone()] {
+            let mut scanner = Scanner::new();
+            for flavor in [Flavor::MARIADB, Flavor::MYSQL.with_mode(crate::SqlMode::ANSI_QUOTES)] {
+                let scan = scanner.scan(&text, flavor);
+                let once = Traces::of(&scan, &text);
+                assert_eq!(once, Traces::of(&scan, &text));
+            }
+        }
+    });
 }

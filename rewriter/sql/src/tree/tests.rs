@@ -364,9 +364,81 @@ fn giants_end_in_bounded_time() {
 }
 
 #[test]
-fn any_text_is_parsed_or_refused() {
+fn fuzz_tree() {
     bolero::check!().with_type::<String>().for_each(|text: &String| {
         let _ = parse(text, Flavor::MARIADB);
+    });
+}
+
+/// Words of statements in any order, nested and repeated: parsed or refused, and their facts are told.
+#[test]
+fn fuzz_tree_words() {
+    const WORDS: [&str; 52] = [
+        "SELECT",
+        "a",
+        "b.c",
+        "*",
+        ",",
+        "FROM",
+        "t",
+        "WHERE",
+        "=",
+        "1",
+        "'x'",
+        "AND",
+        "OR",
+        "NOT",
+        "(",
+        ")",
+        "IN",
+        "ORDER BY",
+        "LIMIT",
+        "UNION ALL",
+        "JOIN",
+        "ON",
+        "AS",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "END",
+        "INTERVAL",
+        "DAY",
+        "+",
+        "-",
+        "||",
+        "BETWEEN",
+        "LIKE",
+        "COUNT(*)",
+        "GROUP BY",
+        "@a",
+        ":=",
+        "EXISTS",
+        "IS NULL",
+        "DIV",
+        "BINARY",
+        "COLLATE",
+        "x'1F'",
+        "?",
+        "INSERT INTO t",
+        "VALUES",
+        "UPDATE t SET",
+        "DELETE FROM",
+        "WITH",
+        "OVER",
+        "FOR UPDATE",
+    ];
+    bolero::check!().with_type::<(bool, Vec<u8>)>().for_each(|(bare, picks)| {
+        let words: Vec<&str> = picks.iter().map(|pick| WORDS[usize::from(*pick) % WORDS.len()]).collect();
+        let text = format!("{}{}", if *bare { "" } else { "SELECT " }, words.join(" "));
+        for flavor in [Flavor::MARIADB, Flavor::MYSQL] {
+            if let Ok(statement) = parse(&text, flavor) {
+                crate::facts::Facts::of(&statement);
+                let mut out = Vec::new();
+                let identity = Template::identity(statement.units().len());
+                identity.render(text.as_bytes(), &statement.scan().as_scan(), &mut out).unwrap();
+                assert_eq!(out, text.as_bytes());
+            }
+        }
     });
 }
 

@@ -162,7 +162,7 @@ fn a_wrong_choice_names_the_right_ones() {
 }
 
 #[test]
-fn no_input_panics() {
+fn fuzz_yaml() {
     bolero::check!().with_type::<String>().for_each(|text: &String| {
         let faults = Faults::new("f");
         let node = parse(text, &faults);
@@ -174,7 +174,7 @@ fn no_input_panics() {
 }
 
 #[test]
-fn no_broken_configuration_panics() {
+fn fuzz_yaml_pieces() {
     const PIECES: [&str; 24] = [
         "a",
         ": ",
