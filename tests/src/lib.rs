@@ -7,6 +7,7 @@ pub mod client;
 pub mod drivers;
 pub mod generator;
 pub mod http;
+pub mod interposer;
 pub mod machine;
 pub mod mariadb;
 pub mod mysql;

@@ -1,5 +1,7 @@
 //! A client at the level of packets: capabilities at will, replies as they come, and the misbehaviour that tests need.
 
+mod change;
+mod exact;
 mod reply;
 
 use std::io::{self, Read, Write};
@@ -16,7 +18,12 @@ use wire::{
 };
 
 use crate::client::Server;
+
+pub use exact::{ExactReply, Packet};
 pub use reply::Reply;
+
+/// utf8mb4_general_ci, which every server has.
+pub const UTF8MB4: u16 = 45;
 
 /// The largest payload that is read.
 const MOST: usize = 256 << 20;
@@ -69,6 +76,19 @@ impl Client {
     /// # Errors
     /// Those of the network; `PermissionDenied` with the server's message when it refuses.
     pub fn login(server: &Server, schema: Option<&str>, wanted: Capabilities) -> io::Result<Client> {
+        Client::login_in(server, schema, wanted, UTF8MB4)
+    }
+
+    /// As [`Client::login`], with a collation's id.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn login_in(
+        server: &Server,
+        schema: Option<&str>,
+        wanted: Capabilities,
+        charset: u16,
+    ) -> io::Result<Client> {
         let stream = TcpStream::connect(("127.0.0.1", server.port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
@@ -107,7 +127,7 @@ impl Client {
         let response = HandshakeResponse {
             capabilities: client.capabilities,
             max_packet: 1 << 30,
-            charset: 45,
+            charset,
             user: server.account.user.as_bytes(),
             auth_response: &start.response,
             schema: schema.map(str::as_bytes),

@@ -3,11 +3,13 @@
 
 mod admin;
 mod backend_loss;
+mod cases;
 mod client_loss;
 mod config;
 mod demo;
 mod drain;
 mod drivers;
+mod hostile;
 mod infile;
 mod kill;
 mod login;
