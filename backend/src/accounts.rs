@@ -6,6 +6,7 @@ mod load;
 mod stored;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
 use sql::Product;
@@ -23,8 +24,46 @@ pub enum Auth {
     Empty,
     /// `caching_sha2_password`: the stored string `$A$rounds$salt+digest`.
     CachingSha2(Vec<u8>),
-    /// A plugin whose exchange the proxy can neither check nor repeat, by name.
-    Unsupported(String),
+    /// `mysql_native_password` with a text that is no hash: no password is right.
+    Never,
+    /// Another plugin, by name. The proxy cannot check a password of it, only try it at the server.
+    Other(String),
+}
+
+/// Plugins that look at who is connected or ask for something else than a password: nothing that could be passed on.
+const NO_PASSWORD: [&str; 9] = [
+    "unix_socket",
+    "auth_socket",
+    "named_pipe",
+    "gssapi",
+    "authentication_kerberos",
+    "authentication_windows",
+    "authentication_fido",
+    "authentication_webauthn",
+    "mysql_no_login",
+];
+
+/// The exchange by which an account proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// `mysql_native_password`.
+    Native,
+    /// `caching_sha2_password`.
+    CachingSha2,
+    /// The password in the clear, for the server to judge.
+    Clear,
+}
+
+impl Auth {
+    /// The exchange; `None` where there is none that could be passed on.
+    #[must_use]
+    pub fn way(&self) -> Option<Way> {
+        match self {
+            Self::Native(_) | Self::Empty | Self::Never => Some(Way::Native),
+            Self::CachingSha2(_) => Some(Way::CachingSha2),
+            Self::Other(plugin) => (!NO_PASSWORD.contains(&plugin.as_str())).then_some(Way::Clear),
+        }
+    }
 }
 
 impl std::fmt::Debug for Auth {
@@ -33,7 +72,8 @@ impl std::fmt::Debug for Auth {
             Self::Native(_) => "Native(..)",
             Self::Empty => "Empty",
             Self::CachingSha2(_) => "CachingSha2(..)",
-            Self::Unsupported(plugin) => plugin,
+            Self::Never => "Never",
+            Self::Other(plugin) => plugin,
         })
     }
 }
@@ -100,6 +140,8 @@ pub struct Accounts {
     /// Sorted for each user name, the best first.
     by_user: HashMap<String, Vec<Entry>>,
     names: Names,
+    /// One for each account, sorted: where they change, few names change theirs.
+    ways: Vec<Way>,
 }
 
 #[derive(Debug, Clone)]
@@ -126,6 +168,8 @@ impl Accounts {
             Product::MariaDb => Order::FewestMatches,
             Product::MySql => Order::NetworksThenPrefix,
         };
+        let mut ways: Vec<Way> = accounts.iter().filter_map(|account| account.auth.way()).collect();
+        ways.sort_unstable();
         let mut by_user: HashMap<String, Vec<Entry>> = HashMap::new();
         for account in accounts {
             let pattern = HostPattern::parse(&account.host);
@@ -137,7 +181,7 @@ impl Accounts {
             // order is that of its table or of CREATE USER.
             entries.sort_by(|a, b| a.rank.cmp(&b.rank).then_with(|| b.account.host.cmp(&a.account.host)));
         }
-        Self { by_user, names }
+        Self { by_user, names, ways }
     }
 
     /// The account that the server would choose for this user name and client; `None`: it would refuse.
@@ -161,6 +205,13 @@ impl Accounts {
         }
     }
 
+    /// How to ask a stranger for proof: each way as often as accounts have it, and the same one for the same name, so that it
+    /// does not tell which names exist.
+    #[must_use]
+    pub fn decoy(&self, user: &str) -> Way {
+        self.ways.get(pick(user, self.ways.len())).copied().unwrap_or(Way::Native)
+    }
+
     /// Whether any account has this user name.
     #[must_use]
     pub fn knows(&self, user: &str) -> bool {
@@ -178,6 +229,14 @@ impl Accounts {
     pub fn is_empty(&self) -> bool {
         self.by_user.is_empty()
     }
+}
+
+/// One of `count` things for a name: always the same one, and nearly always the same one where there are a few more.
+#[must_use]
+pub fn pick(name: &str, count: usize) -> usize {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    ((u128::from(hasher.finish()) * count as u128) >> 64) as usize
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use tokio_rustls::{TlsConnector, TlsStream};
 use wire::auth::{AuthError, Client, ClientChannel, ClientStep, Secret, ServerKey};
 use wire::packet;
 use wire::{
-    Capabilities, ErrPacket, Greeting, HandshakeResponse, OkPacket, ProtocolError, SqlError, SslRequest,
+    Capabilities, ErrPacket, Greeting, HandshakeResponse, OkPacket, ProtocolError, SqlError, SslRequest, code,
 };
 
 use crate::address::Address;
@@ -89,8 +89,10 @@ pub struct Login<'a> {
 pub struct Opened {
     /// Status flags of its OK packet.
     pub status: wire::Status,
-    /// What its session starts with.
+    /// What its session starts with; empty where the server does not say because of [`Opened::expired`].
     pub settings: Settings,
+    /// The password is expired: until it is changed, this is the server's answer to everything else.
+    pub expired: Option<SqlError>,
 }
 
 /// Why there is no connection.
@@ -123,6 +125,14 @@ pub enum ConnectError {
         name: Arc<str>,
         /// Its error.
         error: SqlError,
+    },
+    /// There are as many connections as there may be.
+    #[error("{most} connections to backend {name} are open (limits.per_backend)")]
+    Full {
+        /// The backend.
+        name: Arc<str>,
+        /// The limit.
+        most: usize,
     },
     /// TLS cannot be agreed on.
     #[error("backend {name}: {reason}")]
@@ -276,9 +286,20 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
         server,
         statements: Placed::default(),
     };
-    name_charset(&mut connection, login.charset).await.map_err(|error| target.exchange(error))?;
-    let settings = bootstrap(&mut connection).await.map_err(|error| target.exchange(error))?;
-    Ok((connection, Opened { status, settings }))
+    // An expired password is answered with an error to whatever is asked.
+    let named = name_charset(&mut connection, login.charset).await;
+    let settings = match named {
+        Ok(()) => bootstrap(&mut connection).await,
+        Err(error) => Err(error),
+    };
+    let (settings, expired) = match settings {
+        Ok(settings) => (settings, None),
+        Err(ExchangeError::Server(error)) if error.code == code::MUST_CHANGE_PASSWORD => {
+            (Settings::default(), Some(error))
+        }
+        Err(error) => return Err(target.exchange(error)),
+    };
+    Ok((connection, Opened { status, settings, expired }))
 }
 
 /// What both sides speak from here on.

@@ -26,7 +26,7 @@ pub struct ServerInfo {
 }
 
 /// What the session on the other side starts with, as the server answered after the login.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     /// `@@sql_mode`.
     pub sql_mode: String,

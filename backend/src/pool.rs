@@ -11,6 +11,7 @@ mod shelf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use wire::Capabilities;
 
 use crate::connect::{ConnectError, Login, Opened, Target, connect};
@@ -48,8 +49,10 @@ pub const fn shape(capabilities: Capabilities) -> Capabilities {
 #[derive(Debug)]
 pub struct Pool {
     target: Arc<Target>,
-    /// Counts the leases: one reference each, besides this one.
-    open: Arc<()>,
+    /// A permit for each connection.
+    open: Arc<Semaphore>,
+    /// Connections at most.
+    most: usize,
     shelf: Arc<Shelf>,
     profiles: Mutex<Vec<Weak<Profile>>>,
     statements: Registry,
@@ -61,7 +64,7 @@ pub struct Lease {
     connection: Connection,
     /// Counted against the pool's size; `None` for a connection of the session's own.
     slot: Option<Slot>,
-    _open: Arc<()>,
+    _open: OwnedSemaphorePermit,
 }
 
 /// Who wants a connection.
@@ -160,17 +163,26 @@ impl Pool {
     pub fn new(target: Arc<Target>, bounds: Bounds) -> Self {
         Self {
             target,
-            open: Arc::new(()),
+            open: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
+            most: Semaphore::MAX_PERMITS,
             shelf: Arc::new(Shelf::new(bounds.size.max(1), bounds.queue)),
             profiles: Mutex::default(),
             statements: Registry::new(bounds.statements),
         }
     }
 
+    /// The same with at most so many connections, shared or not.
+    #[must_use]
+    pub fn bounded(mut self, most: usize) -> Self {
+        self.most = most.min(Semaphore::MAX_PERMITS);
+        self.open = Arc::new(Semaphore::new(self.most));
+        self
+    }
+
     /// Connections that are open now.
     #[must_use]
     pub fn open(&self) -> u64 {
-        (Arc::strong_count(&self.open) - 1) as u64
+        (self.most - self.open.available_permits()) as u64
     }
 
     /// The one copy of a profile: equal ones are the same.
@@ -215,12 +227,10 @@ impl Pool {
     /// # Errors
     /// See [`ConnectError`].
     pub async fn checkout(&self, login: &Login<'_>) -> Result<(Lease, Opened), ConnectError> {
+        let full = |_| ConnectError::Full { name: self.target.name.clone(), most: self.most };
+        let permit = self.open.clone().try_acquire_owned().map_err(full)?;
         let (connection, opened) = connect(&self.target, login).await?;
-        Ok((self.lease(connection, None), opened))
-    }
-
-    fn lease(&self, connection: Connection, slot: Option<Slot>) -> Lease {
-        Lease { connection, slot, _open: self.open.clone() }
+        Ok((Lease { connection, slot: None, _open: permit }, opened))
     }
 
     /// A shared connection, or room to open one; waits for at most `wait`.
@@ -244,7 +254,7 @@ impl Pool {
                     return Err(Busy::Full { name: self.target.name.clone(), queue: self.shelf.queue() });
                 }
             };
-            let Parked { connection, note, slot, _open: _ } = match handed {
+            let Parked { connection, note, slot, _open } = match handed {
                 Handed::Room(slot) => return Ok(Borrowed::Room(slot)),
                 Handed::Replace(parked) => return Ok(Borrowed::Room(replace(*parked).await)),
                 Handed::Connection(parked) => *parked,
@@ -256,7 +266,7 @@ impl Pool {
             let own = shelf::is_own(&note, ask);
             let left = note.legacy.filter(|left| !own && !left.is_unwanted());
             return Ok(Borrowed::Connection(Box::new(Taken {
-                lease: self.lease(connection, Some(slot)),
+                lease: Lease { connection, slot: Some(slot), _open },
                 profile: note.profile,
                 insert_id: note.insert_id,
                 own,

@@ -168,9 +168,13 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
     control.tls = tls;
     control.ca = ca;
     control.connect_timeout = config.timeouts.connect;
+    let pool = Pool::new(Arc::new(target), bounds(&config.limits));
     Ok(Unit::new(
         name,
-        Pool::new(Arc::new(target), bounds(&config.limits)),
+        match config.limits.per_backend {
+            Some(most) => pool.bounded(most),
+            None => pool,
+        },
         control.clone(),
         Monitor::start(control, Pace::default()),
         server.is_some(),
@@ -178,8 +182,9 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
 }
 
 fn bounds(limits: &Limits) -> Bounds {
+    let most = limits.per_backend.unwrap_or(usize::MAX);
     Bounds {
-        size: limits.statements_per_backend.unwrap_or_else(shared_connections),
+        size: limits.statements_per_backend.unwrap_or_else(|| shared_connections().min(most - 1).max(1)),
         queue: limits.queue,
         statements: limits.prepared_statements,
     }

@@ -158,6 +158,7 @@ impl Config {
             ("data", self.data != new.data),
             ("tls", self.tls != new.tls),
             ("backends", self.backends != new.backends),
+            ("limits.per_backend", self.limits.per_backend != new.limits.per_backend),
             (
                 "limits.statements_per_backend",
                 self.limits.statements_per_backend != new.limits.statements_per_backend,

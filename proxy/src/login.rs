@@ -1,9 +1,15 @@
 //! From an accepted connection to a session: greeting, TLS, proof of who the client is, and the same user's backend login.
 
 mod admit;
+mod enter;
 mod failure;
 mod key;
+mod known;
+mod prove;
+mod sandbox;
+mod seats;
 mod talk;
+mod whom;
 
 use std::sync::Arc;
 
@@ -21,8 +27,11 @@ use wire::{
 };
 
 use admit::{Admitted, Candidate, admit};
+use enter::Told;
 pub(crate) use failure::Failure;
 pub(crate) use key::RsaKey;
+pub(crate) use known::Known;
+pub(crate) use seats::{Seat, Seats};
 use talk::Talk;
 
 use crate::session::{Client, End, Session, Sharing, Start};
@@ -112,6 +121,8 @@ pub(crate) struct Identity {
     pub(crate) capabilities: Capabilities,
     /// The user's name.
     pub(crate) user: String,
+    /// Its seat among the user's sessions.
+    seat: Seat,
     /// The challenge of its greeting.
     nonce: Nonce,
     /// Its collation id.
@@ -206,20 +217,23 @@ impl Door {
             attributes: response.raw_attributes,
             capabilities,
         };
-        let Admitted { user, lease, opened, sharing } =
+        let Admitted { user, lease, opened, told, sharing, seat } =
             admit(&mut self.talk(), shared, &nonce, &candidate).await?;
-        let Opened { status, settings } = opened;
+        let Opened { status, settings, .. } = opened;
         let identity = Identity {
             capabilities,
             user,
+            seat,
             nonce,
             charset: response.charset & ONE_BYTE,
             max_packet: response.max_packet,
         };
         announce(shared, member, &identity.user, lease.thread_id, settings.schema.as_deref());
-        let mut ok = Vec::new();
-        OkPacket { status, ..OkPacket::default() }.write(capabilities, &mut ok);
-        self.send(&ok).await?;
+        if told == Told::Nothing {
+            let mut ok = Vec::new();
+            OkPacket { status, ..OkPacket::default() }.write(capabilities, &mut ok);
+            self.send(&ok).await?;
+        }
         Ok(Entered { identity, lease, sharing, status, settings })
     }
 
@@ -271,7 +285,7 @@ pub(crate) struct Changed {
     pub(crate) sharing: Option<Sharing>,
     pub(crate) status: Status,
     pub(crate) settings: Settings,
-    /// The OK packet that is still to be sent.
+    /// The OK packet that is still to be sent; empty where it was.
     pub(crate) ok: Vec<u8>,
 }
 
@@ -305,14 +319,17 @@ pub(crate) async fn change_user(
     let mut seq = header.seq.wrapping_add(1);
     let mut talk = Talk { stream: &mut client.stream, input: &mut client.input, seq: &mut seq };
     match admit(&mut talk, shared, &client.identity.nonce, &candidate).await {
-        Ok(Admitted { user, lease, opened, sharing }) => {
-            let mut payload = Vec::new();
-            OkPacket { status: opened.status, ..OkPacket::default() }
-                .write(candidate.capabilities, &mut payload);
+        Ok(Admitted { user, lease, opened, told, sharing, seat }) => {
             let mut ok = Vec::new();
-            packet::write(&mut ok, &mut seq, &payload);
+            if told == Told::Nothing {
+                let mut payload = Vec::new();
+                OkPacket { status: opened.status, ..OkPacket::default() }
+                    .write(candidate.capabilities, &mut payload);
+                packet::write(&mut ok, &mut seq, &payload);
+            }
             client.identity.charset = candidate.charset;
             client.identity.user = user;
+            client.identity.seat = seat;
             Ok(Some(Changed { lease, sharing, status: opened.status, settings: opened.settings, ok }))
         }
         Err(failure) => {

@@ -28,6 +28,8 @@ pub(crate) fn live(config: &Config) -> Live {
                     name: user.name.clone(),
                     password: user.password.expose().clone(),
                     host: user.host.clone(),
+                    plugin: user.plugin,
+                    connections: user.connections,
                     pooling: user.pooling,
                 })
                 .collect(),

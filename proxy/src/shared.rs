@@ -18,6 +18,7 @@ use router::topology::Topology;
 use sql::source::Fault;
 use sql::{CharsetClass, Flavor, Product, SqlMode, Version};
 use tokio::sync::{Notify, mpsc, oneshot};
+use wire::auth::Plugin;
 use zeroize::Zeroizing;
 
 use crate::admin::{Admins, Pattern};
@@ -51,6 +52,10 @@ pub(crate) struct Shared {
     pub(crate) tls: Option<ServerTls>,
     /// The key that clients encipher passwords with when they log in without TLS.
     pub(crate) rsa: crate::login::RsaKey,
+    /// What is known of passwords that the home backend has accepted.
+    pub(crate) known: crate::login::Known,
+    /// How many sessions each user has.
+    pub(crate) seats: crate::login::Seats,
     /// Relay only.
     pub(crate) passthrough: bool,
     listening: Mutex<Vec<String>>,
@@ -116,6 +121,10 @@ pub(crate) struct ListedUser {
     pub(crate) password: Zeroizing<String>,
     /// Which account of that name, and from where; `None` for everywhere.
     pub(crate) host: Option<Pattern>,
+    /// How it proves its password; `None` where the client chooses.
+    pub(crate) plugin: Option<Plugin>,
+    /// Its connections at most.
+    pub(crate) connections: Option<usize>,
     /// How its sessions share connections, if that is said.
     pub(crate) pooling: Option<Pooling>,
 }
@@ -256,6 +265,8 @@ impl Shared {
             stats,
             tls,
             rsa: crate::login::RsaKey::default(),
+            known: crate::login::Known::default(),
+            seats: crate::login::Seats::default(),
             passthrough,
             listening: Mutex::default(),
             rule_counts: Mutex::default(),

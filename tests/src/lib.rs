@@ -8,6 +8,7 @@ pub mod drivers;
 pub mod generator;
 pub mod http;
 pub mod interposer;
+pub mod login;
 pub mod machine;
 pub mod mariadb;
 pub mod mysql;

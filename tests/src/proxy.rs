@@ -16,6 +16,7 @@ use crate::process::{Guard, Process};
 pub struct Setup {
     backend: String,
     users: Users,
+    listed: String,
     rules: String,
     admins: String,
     lines: Vec<String>,
@@ -36,6 +37,7 @@ impl Setup {
         Setup {
             backend: format!("primary: \"127.0.0.1:{port}\""),
             users: Users::FromBackends,
+            listed: "{name: app, password: {env: APP_PASSWORD}}".to_owned(),
             rules: "\"builtin:*\"".to_owned(),
             admins: "app".to_owned(),
             lines: Vec::new(),
@@ -54,6 +56,20 @@ impl Setup {
     pub fn listed(mut self) -> Setup {
         self.users = Users::Listed;
         self
+    }
+
+    /// The accounts of the server.
+    #[must_use]
+    pub fn from_backends(mut self) -> Setup {
+        self.users = Users::FromBackends;
+        self
+    }
+
+    /// These accounts listed in the configuration, each the text of a mapping.
+    #[must_use]
+    pub fn users(mut self, listed: &[&str]) -> Setup {
+        self.listed = listed.join(", ");
+        self.listed()
     }
 
     /// A further line at the top level of the configuration.
@@ -98,7 +114,9 @@ impl Setup {
         yaml.push_str("account: {user: shuntyard, password: {env: SHUNTYARD_PASSWORD}}\n");
         match self.users {
             Users::FromBackends => yaml.push_str("users: from_backends\n"),
-            Users::Listed => yaml.push_str("users:\n  - {name: app, password: {env: APP_PASSWORD}}\n"),
+            Users::Listed => {
+                let _ = writeln!(yaml, "users: [{}]", self.listed);
+            }
         }
         let _ = writeln!(yaml, "admins: [{}]\nrules: {{files: [{}]}}", self.admins, self.rules);
         for line in &self.lines {
@@ -125,6 +143,8 @@ impl Setup {
         let (port, http) = (machine::free_port(), machine::free_port());
         let config = dir.path().join("shuntyard.yaml");
         std::fs::write(&config, self.yaml(port, http)).expect("the folder is writable");
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&config, private).expect("the file is ours");
         let guard = Guard::new(&format!("sleep 0.2; rm -rf '{}'", dir.path().display()));
         let mut command = command(dir.path());
         command.arg("serve").arg("--config").arg(&config).args(&self.arguments);

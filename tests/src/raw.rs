@@ -76,7 +76,7 @@ impl Client {
     /// # Errors
     /// Those of the network; `PermissionDenied` with the server's message when it refuses.
     pub fn login(server: &Server, schema: Option<&str>, wanted: Capabilities) -> io::Result<Client> {
-        Client::login_in(server, schema, wanted, UTF8MB4)
+        Client::enter(server, schema, wanted, UTF8MB4, ServerKey::Ask, &mut |_| {})
     }
 
     /// As [`Client::login`], with a collation's id.
@@ -88,6 +88,44 @@ impl Client {
         schema: Option<&str>,
         wanted: Capabilities,
         charset: u16,
+    ) -> io::Result<Client> {
+        Client::enter(server, schema, wanted, charset, ServerKey::Ask, &mut |_| {})
+    }
+
+    /// As [`Client::login`], with what is known of the server's public key.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn login_with(
+        server: &Server,
+        schema: Option<&str>,
+        wanted: Capabilities,
+        key: ServerKey,
+    ) -> io::Result<Client> {
+        Client::enter(server, schema, wanted, UTF8MB4, key, &mut |_| {})
+    }
+
+    /// The same; `seen` is given each packet of the server after its greeting.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn login_seen(
+        server: &Server,
+        schema: Option<&str>,
+        wanted: Capabilities,
+        key: ServerKey,
+        seen: &mut dyn FnMut(&[u8]),
+    ) -> io::Result<Client> {
+        Client::enter(server, schema, wanted, UTF8MB4, key, seen)
+    }
+
+    fn enter(
+        server: &Server,
+        schema: Option<&str>,
+        wanted: Capabilities,
+        charset: u16,
+        key: ServerKey,
+        seen: &mut dyn FnMut(&[u8]),
     ) -> io::Result<Client> {
         let stream = TcpStream::connect(("127.0.0.1", server.port))?;
         stream.set_nodelay(true)?;
@@ -115,7 +153,7 @@ impl Client {
         }
         client.greeting = Greeting::parse(&first).map_err(io::Error::other)?;
         let secret = Secret::Password(Password::new(server.account.password.as_bytes()));
-        let channel = ClientChannel::Plain(ServerKey::Ask);
+        let channel = ClientChannel::Plain(key);
         let start = Auth::start(&client.greeting.auth_plugin, &client.greeting.scramble, secret, channel)
             .map_err(io::Error::other)?;
         client.capabilities =
@@ -140,6 +178,7 @@ impl Client {
         let mut auth = start.client;
         loop {
             let payload = client.packet()?;
+            seen(&payload);
             match auth.step(&payload).map_err(io::Error::other)? {
                 ClientStep::Send(reply, next) => {
                     client.write(&reply)?;

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Account, Auth, Standing, Transport};
+use super::{Account, Auth, Standing, Transport, Way};
 
 const NATIVE: &str = "mysql_native_password";
 
@@ -32,10 +32,11 @@ pub(super) fn from_json(user: &str, host: &str, privileges: &str) -> Option<Acco
     })
     .collect();
     let first = ways.first().map(|(plugin, _)| plugin.clone()).unwrap_or_default();
-    let usable = ways.iter().find(|(_, auth)| !matches!(auth, Auth::Unsupported(_)));
-    let auth = match usable.or(ways.first()) {
+    let usable = ways.iter().find(|(_, auth)| !matches!(auth, Auth::Never | Auth::Other(_)));
+    let passable = || ways.iter().find(|(_, auth)| auth.way() == Some(Way::Clear));
+    let auth = match usable.or_else(passable).or(ways.first()) {
         Some((_, auth)) => auth.clone(),
-        None => Auth::Unsupported("no plugin".to_owned()),
+        None => Auth::Never,
     };
     let transport = match document.get("ssl_type").and_then(Value::as_i64).unwrap_or(0) {
         // -1 not specified, 0 none, 1 any, 2 X509, 3 specified.
@@ -94,10 +95,10 @@ fn auth(plugin: &str, stored: &str) -> Auth {
         ("" | NATIVE, _) => match native(stored) {
             Some(hash) => Auth::Native(hash),
             // 16 digits of before 4.1, or a text that is no hash (`invalid`), which no password has.
-            None => Auth::Unsupported(format!("{} without a usable hash", NATIVE)),
+            None => Auth::Never,
         },
         ("caching_sha2_password", _) => Auth::CachingSha2(stored.as_bytes().to_vec()),
-        (other, _) => Auth::Unsupported(other.to_owned()),
+        (other, _) => Auth::Other(other.to_owned()),
     }
 }
 

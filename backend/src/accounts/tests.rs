@@ -2,7 +2,7 @@
 
 use sql::Product;
 
-use super::{Account, Accounts, Auth, Client, Standing, Transport};
+use super::{Account, Accounts, Auth, Client, Standing, Transport, Way};
 
 fn accounts(product: Product, skip_name_resolve: bool, parts: &[(&str, &str)]) -> Accounts {
     let account = |(user, host): &(&str, &str)| Account {
@@ -68,4 +68,32 @@ fn names_are_case_sensitive_and_hosts_are_not() {
     let accounts = accounts(Product::MariaDb, false, &[("App", "LOCALHOST")]);
     assert_eq!(chosen(&accounts, "App", Client::Unix), "App@LOCALHOST");
     assert_eq!(chosen(&accounts, "app", Client::Unix), "none");
+}
+
+#[test]
+fn strangers_are_asked_as_accounts_are() {
+    let with = |auths: &[Auth]| {
+        let account = |auth: &Auth| Account {
+            user: "a".into(),
+            host: "%".into(),
+            plugin: String::new(),
+            auth: auth.clone(),
+            transport: Transport::Any,
+            standing: Standing::Open,
+        };
+        Accounts::new(Product::MariaDb, false, auths.iter().map(account).collect())
+    };
+    let sha2 = || Auth::CachingSha2(b"$A$".to_vec());
+    assert_eq!(with(&[]).decoy("x"), Way::Native);
+    assert_eq!(with(&[sha2(), sha2(), Auth::Other("unix_socket".into())]).decoy("x"), Way::CachingSha2);
+    let accounts = with(&[Auth::Native([1; 20]), Auth::Never, sha2(), Auth::Other("ed25519".into())]);
+    let names: Vec<String> = (0..400).map(|n| format!("stranger{n}")).collect();
+    for (way, share) in [(Way::Native, 200), (Way::CachingSha2, 100), (Way::Clear, 100)] {
+        let count = names.iter().filter(|name| accounts.decoy(name) == way).count();
+        assert!(count.abs_diff(share) < 60, "{way:?}: {count} of 400");
+    }
+    let one_more =
+        with(&[Auth::Native([1; 20]), Auth::Never, Auth::Empty, sha2(), Auth::Other("ed25519".into())]);
+    let same = names.iter().filter(|name| accounts.decoy(name) == one_more.decoy(name)).count();
+    assert!(same > 300, "{same} of 400 are asked as before");
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::{Ask, Key, Note};
 use crate::connection::Connection;
@@ -15,7 +15,7 @@ pub(super) struct Parked {
     pub(super) connection: Connection,
     pub(super) note: Note,
     pub(super) slot: Slot,
-    pub(super) _open: Arc<()>,
+    pub(super) _open: OwnedSemaphorePermit,
 }
 
 /// What is handed to a session.

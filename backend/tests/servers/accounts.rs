@@ -152,7 +152,7 @@ async fn what_mariadb_stores() {
         (of("t").transport, of("c").transport, of("n").transport),
         (Transport::Tls, Transport::Certificate, Transport::Any)
     );
-    assert_eq!(of("u").auth, Auth::Unsupported("unix_socket".into()));
+    assert_eq!(of("u").auth, Auth::Other("unix_socket".into()));
     assert_eq!((&of("b").auth, of("b").plugin.as_str()), (&Auth::Native(hash), "unix_socket"));
     assert_eq!(of("odd\"'name").auth, Auth::Native(hash));
     assert!(!accounts.knows("r") && accounts.choose("nobody", LOOPBACK).is_none());

@@ -1,13 +1,16 @@
-//! Authentication: `mysql_native_password`, `caching_sha2_password` and `mysql_clear_password`, both sides of each.
+//! Authentication: `mysql_native_password`, `caching_sha2_password`, `mysql_clear_password` and `client_ed25519`, both sides
+//! of each.
 //!
 //! [`Server`] and [`Client`] are states: each is consumed by the packet that comes next and gives out what to send and the
 //! state after it. Hashes and responses are compared in constant time, secrets are wiped when they are dropped.
 
 use crate::{ProtocolError, SCRAMBLE};
+use std::sync::{Arc, Weak};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 mod client;
+pub mod ed25519;
 pub mod native;
 mod packets;
 mod public_key;
@@ -18,15 +21,19 @@ pub use client::{Client, ClientChannel, ClientStart, ClientStep, Secret, ServerK
 pub use native::Sha1Password;
 pub use packets::{AuthMoreData, AuthSwitchRequest};
 pub use public_key::{PrivateKey, PublicKey};
-pub use server::{Check, Proof, Server, ServerChannel, ServerStep};
-pub use sha2::Sha2Digest;
+pub use server::{Check, Plugin, Proof, Server, ServerChannel, ServerStep};
+pub use sha2::{Sha2Digest, Sha256Password};
 
 /// Plugin name.
 pub const NATIVE: &str = "mysql_native_password";
 /// Plugin name.
 pub const SHA2: &str = "caching_sha2_password";
+/// Plugin name; the client's side only. Servers ask strangers for it, as a pretence.
+pub const SHA256: &str = "sha256_password";
 /// Plugin name.
 pub const CLEAR: &str = "mysql_clear_password";
+/// Plugin name.
+pub const ED25519: &str = "client_ed25519";
 
 /// What a server challenges its client with.
 pub type Nonce = [u8; SCRAMBLE];
@@ -45,15 +52,39 @@ pub fn nonce() -> Result<Nonce, AuthError> {
     Ok(nonce)
 }
 
-/// A password in the clear, wiped when dropped and never printed.
+/// A password in the clear, wiped when the last of its clones is dropped, and never printed.
 #[derive(Clone)]
-pub struct Password(Zeroizing<Vec<u8>>);
+pub struct Password(Arc<Zeroizing<Vec<u8>>>);
+
+/// A password for as long as somebody else keeps it.
+#[derive(Clone)]
+pub struct WeakPassword(Weak<Zeroizing<Vec<u8>>>);
+
+impl WeakPassword {
+    /// The password, if it is still kept.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Password> {
+        self.0.upgrade().map(Password)
+    }
+}
+
+impl core::fmt::Debug for WeakPassword {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("WeakPassword(..)")
+    }
+}
 
 impl Password {
     /// A copy of `bytes`.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
-        Self(Zeroizing::new(bytes.to_vec()))
+        Self(Arc::new(Zeroizing::new(bytes.to_vec())))
+    }
+
+    /// The same password, without keeping it.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakPassword {
+        WeakPassword(Arc::downgrade(&self.0))
     }
 
     /// The bytes.
@@ -71,7 +102,7 @@ impl Password {
 
 impl PartialEq for Password {
     fn eq(&self, other: &Self) -> bool {
-        self.0.ct_eq(&other.0).into()
+        self.0.as_slice().ct_eq(other.0.as_slice()).into()
     }
 }
 

@@ -450,10 +450,7 @@ impl Follower {
             let before = self.status.unwrap_or_default();
             let promised = before.contains(Status::PS_OUT_PARAMS | Status::MORE_RESULTS_EXISTS);
             let mut status = EofPacket::parse(payload)?.status;
-            status.set(
-                Status::MORE_RESULTS_EXISTS,
-                promised || status.contains(Status::MORE_RESULTS_EXISTS),
-            );
+            status.set(Status::MORE_RESULTS_EXISTS, promised || status.contains(Status::MORE_RESULTS_EXISTS));
             self.status = Some(status);
             Kind::Eof { after_columns: false }
         };

@@ -87,6 +87,8 @@ pub mod code {
     pub const UNKNOWN_STMT_HANDLER: u16 = 1243;
     /// Query interrupted.
     pub const QUERY_INTERRUPTED: u16 = 1317;
+    /// The password is expired: it must be changed before anything else.
+    pub const MUST_CHANGE_PASSWORD: u16 = 1820;
     /// Malformed packet (`ER_MALFORMED_PACKET`).
     pub const MALFORMED_PACKET: u16 = 1835;
     /// Statement took longer than `max_statement_time` (MariaDB).
@@ -109,15 +111,14 @@ pub mod code {
     #[must_use]
     pub fn state(code: u16) -> &'static [u8; 5] {
         match code {
-            CON_COUNT => b"08004",
+            CON_COUNT | NOT_SUPPORTED_AUTH_MODE => b"08004",
             BAD_HOST
             | HANDSHAKE
             | UNKNOWN_COM
             | SERVER_SHUTDOWN
             | NET_PACKET_TOO_LARGE
             | NET_PACKETS_OUT_OF_ORDER
-            | NET_READ
-            | NOT_SUPPORTED_AUTH_MODE => b"08S01",
+            | NET_READ => b"08S01",
             DBACCESS_DENIED
             | BAD_DB
             | PARSE

@@ -2,6 +2,7 @@
 
 use sql::source::Faults;
 use sql::yaml::{Node, Value};
+use wire::auth::{CLEAR, ED25519, NATIVE, Plugin, SHA2};
 
 use super::limits::Pooling;
 use super::reader::Reader;
@@ -35,9 +36,16 @@ pub(crate) struct User {
     pub(crate) password: Secret,
     /// From where; `None` is everywhere.
     pub(crate) host: Option<Pattern>,
+    /// How it proves its password; `None` where the client chooses.
+    pub(crate) plugin: Option<Plugin>,
+    /// Its connections at most.
+    pub(crate) connections: Option<usize>,
     /// How its sessions share connections, if that is said.
     pub(crate) pooling: Option<Pooling>,
 }
+
+const PLUGINS: [(&str, Plugin); 4] =
+    [(NATIVE, Plugin::Native), (SHA2, Plugin::Sha2), (CLEAR, Plugin::Clear), (ED25519, Plugin::Ed25519)];
 
 /// The longest user name of MariaDB, in characters; MySQL's is 32.
 const NAME_MAX: usize = 128;
@@ -93,6 +101,9 @@ fn user(node: &Node, reader: &Reader<'_>) -> Option<User> {
     let name = fields.required("name").and_then(|node| name(node, faults));
     let password = fields.required("password").and_then(|node| secret::read(node, reader));
     let host = fields.optional("host");
+    let plugin = fields.optional("plugin").and_then(|node| node.choice(&PLUGINS, faults));
+    let connections =
+        fields.optional("connections").and_then(|node| node.integer(1..=1_000_000_usize, faults));
     let pooling = fields.optional("pooling").and_then(|node| super::limits::pooling(node, faults));
     fields.finish();
     let name = name?;
@@ -109,7 +120,7 @@ fn user(node: &Node, reader: &Reader<'_>) -> Option<User> {
             }
         }
     };
-    Some(User { name, password: password?, host, pooling })
+    Some(User { name, password: password?, host, plugin, connections, pooling })
 }
 
 pub(super) fn admins(node: &Node, faults: &Faults) -> Admins {

@@ -12,6 +12,8 @@ pub(crate) struct Limits {
     pub(crate) connections: usize,
     /// Client connections of one user at once; `None` is no bound.
     pub(crate) per_user: Option<usize>,
+    /// Connections to one backend at once that serve sessions; `None` is no bound.
+    pub(crate) per_backend: Option<usize>,
     /// Connections to one backend that sessions with `pooling: transaction` share, and so statements that run there at once;
     /// `None` is found by the proxy.
     pub(crate) statements_per_backend: Option<usize>,
@@ -40,6 +42,7 @@ impl Default for Limits {
         Self {
             connections: 10_000,
             per_user: None,
+            per_backend: None,
             statements_per_backend: None,
             queue: 2_000,
             prepared_statements: 8_000,
@@ -88,6 +91,7 @@ pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
     let number = |key| fields.optional(key).and_then(|node| node.integer(1..=1_000_000_usize, faults));
     let connections = number("connections").unwrap_or(Limits::default().connections);
     let per_user = number("per_user");
+    let per_backend = number("per_backend");
     let statements_per_backend = match fields.optional("statements_per_backend") {
         Some(node) if matches!(&node.value, Value::Scalar(scalar) if scalar.text == "auto") => None,
         Some(node) => node.integer(1..=100_000_usize, faults),
@@ -95,8 +99,17 @@ pub(super) fn limits(node: &Node, faults: &Faults) -> Option<Limits> {
     };
     let prepared_statements = number("prepared_statements").unwrap_or(Limits::default().prepared_statements);
     let queue = number("queue").unwrap_or(Limits::default().queue);
+    // Whoever logs in opens a connection, also where the shared ones are all parked.
+    if let (Some(most), Some(shared)) = (per_backend, statements_per_backend)
+        && most <= shared
+    {
+        faults.add(
+            node.span,
+            format!("`per_backend` must be more than `statements_per_backend`, found {most} and {shared}"),
+        );
+    }
     fields.finish();
-    Some(Limits { connections, per_user, statements_per_backend, queue, prepared_statements })
+    Some(Limits { connections, per_user, per_backend, statements_per_backend, queue, prepared_statements })
 }
 
 pub(super) fn timeouts(node: &Node, faults: &Faults) -> Option<Timeouts> {

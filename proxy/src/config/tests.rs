@@ -59,10 +59,10 @@ fn a_full_file_is_read_as_it_is_meant() {
          \x20 s2: {primary: '10.0.0.2:3306', tls: {mode: verify_identity, ca: ca.pem}, expendable: true}\n\
          \x20 s3: {primary: 'unix:run/mysqld.sock'}\n\
          account: {password: {env: APP_PASSWORD}}\n\
-         users: [{name: app, password: {env: APP_PASSWORD}, host: 10.%}, {name: app, password: '', pooling: session}]\n\
+         users: [{name: app, password: {env: APP_PASSWORD}, host: 10.%}, {name: app, password: '', pooling: session, plugin: client_ed25519, connections: 4}]\n\
          admins: [app, 'ops@10.%']\n\
          pooling: transaction\n\
-         limits: {connections: 5, per_user: 3, statements_per_backend: 7, queue: 9, prepared_statements: 11}\n\
+         limits: {connections: 5, per_user: 3, per_backend: 9, statements_per_backend: 7, queue: 9, prepared_statements: 11}\n\
          timeouts: {connect: 500ms, wait: 1m, idle: never, read: 2h, statement: 30s, login: 3s, drain: 1s}\n\
          rules: {files: ['builtin:*', 'rules/*.yaml']}\n\
          schemas: {shop: {home: s1}}\n\
@@ -90,13 +90,15 @@ fn a_full_file_is_read_as_it_is_meant() {
     let Users::Listed(users) = config.users else { panic!("not listed") };
     let pooling: Vec<Option<Pooling>> = users.iter().map(|user| user.pooling).collect();
     assert_eq!(pooling, [None, Some(Pooling::Session)]);
+    let logins: Vec<_> = users.iter().map(|user| (user.plugin, user.connections)).collect();
+    assert_eq!(logins, [(None, None), (Some(wire::auth::Plugin::Ed25519), Some(4))]);
     assert!(users.first().unwrap().host.as_ref().unwrap().matches("app", Some("10.1.1.1".parse().unwrap())));
     assert!(
         config.admins.contains("ops", Some("10.9.9.9".parse().unwrap()))
             && !config.admins.contains("ops", None)
     );
     assert_eq!((config.limits.connections, config.limits.per_user), (5, Some(3)));
-    assert_eq!(config.limits.statements_per_backend, Some(7));
+    assert_eq!((config.limits.per_backend, config.limits.statements_per_backend), (Some(9), Some(7)));
     assert_eq!((config.limits.queue, config.limits.prepared_statements), (9, 11));
     assert_eq!(config.pooling, Pooling::Transaction);
     assert_eq!((config.timeouts.idle, config.timeouts.read), (None, Some(Duration::from_secs(7200))));

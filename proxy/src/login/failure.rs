@@ -57,6 +57,9 @@ pub(crate) enum Failure {
     /// `limits.connections`.
     #[error("{0} connections are open (limits.connections)")]
     TooManyConnections(usize),
+    /// `connections` of a listed user.
+    #[error("{limit} connections of user '{user}' are open (users.connections)")]
+    TooManyOfListed { user: String, limit: usize },
     /// `limits.per_user`.
     #[error("{limit} connections of user '{user}' are open (limits.per_user)")]
     TooManyOfUser { user: String, limit: usize },
@@ -80,8 +83,8 @@ impl Failure {
                 SqlError::new(code::ACCESS_DENIED, text)
             }
             Self::Locked { user, host } => {
-                let text = format!("Access denied for user '{user}'@'{host}'. Account is locked");
-                SqlError { code: 4151, state: *b"HY000", message: text }
+                let text = format!("Access denied for user '{user}'@'{host}'. Account is locked.");
+                SqlError { code: 3118, state: *b"HY000", message: text }
             }
             Self::OtherAccount { matched, chosen } => {
                 let text = format!(
@@ -95,16 +98,27 @@ impl Failure {
             Self::Auth(error) => SqlError::new(code::NOT_SUPPORTED_AUTH_MODE, error.to_string()),
             // The backend's own word, unchanged: unknown schema, too many connections, …
             Self::Backend(ConnectError::Refused { error, .. }) => error.clone(),
+            Self::Backend(ConnectError::Full { .. }) => {
+                SqlError::new(code::CON_COUNT, "Too many connections")
+            }
             Self::Backend(_) | Self::NotYet(_) | Self::NoAccounts { .. } => {
                 // Not a code of the clients' own (2000 and up): libraries take such a packet for malformed.
                 SqlError { code: CONNECT_FAILED, state: *b"08S01", message: self.to_string() }
             }
             Self::TooManyConnections(_) => SqlError::new(code::CON_COUNT, "Too many connections"),
+            // As a server's own variable max_user_connections, and as an account's own bound there.
             Self::TooManyOfUser { user, .. } => SqlError {
+                code: 1203,
+                state: *b"42000",
+                message: format!(
+                    "User {user} already has more than 'max_user_connections' active connections"
+                ),
+            },
+            Self::TooManyOfListed { user, limit } => SqlError {
                 code: 1226,
                 state: *b"42000",
                 message: format!(
-                    "User '{user}' has exceeded the 'max_user_connections' resource (limits.per_user)"
+                    "User '{user}' has exceeded the 'max_user_connections' resource (current value: {limit})"
                 ),
             },
             Self::TlsRequired => SqlError::new(
@@ -120,6 +134,10 @@ impl Failure {
     pub(crate) fn log(&self, session: SessionId) {
         match self {
             Self::Exchange(_) | Self::ShuttingDown => tracing::debug!(session, error = %self, "login failed"),
+            // An account's own matter: locked, expired, an unknown schema.
+            Self::Backend(ConnectError::Refused { .. }) => {
+                tracing::info!(session, error = %self, "login failed")
+            }
             Self::Backend(_) | Self::NotYet(_) | Self::NoAccounts { .. } | Self::TooManyConnections(_) => {
                 tracing::warn!(session, error = %self, "login failed");
             }

@@ -1,6 +1,7 @@
 //! The proxy in front of real servers, from the outside.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod accounts;
 mod admin;
 mod backend_loss;
 mod cases;

@@ -11,7 +11,7 @@ use shuntyard_tests::proxy::{Proxy, Setup};
 use tempfile::TempDir;
 
 /// Writes `NAME-ca.pem` and a server's `NAME-cert.pem`, `NAME-key.pem` for 127.0.0.1, signed by it.
-fn certificates(dir: &Path, name: &str) {
+pub(super) fn certificates(dir: &Path, name: &str) {
     let ca_key = KeyPair::generate().unwrap();
     let mut ca = CertificateParams::new(Vec::new()).unwrap();
     ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);

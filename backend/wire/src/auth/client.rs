@@ -1,8 +1,8 @@
 //! The client's side of an authentication exchange, up to the server's OK or ERR.
 
 use super::{
-    AuthError, AuthMoreData, AuthSwitchRequest, CLEAR, NATIVE, Nonce, Password, PublicKey, SHA2,
-    Sha1Password, native, sha2,
+    AuthError, AuthMoreData, AuthSwitchRequest, CLEAR, ED25519, NATIVE, Nonce, Password, PublicKey, SHA2,
+    SHA256, Sha1Password, Sha256Password, ed25519, native, sha2,
 };
 use crate::reply::{EOF, ERR, ErrPacket, OK};
 use crate::{ProtocolError, SqlError};
@@ -15,6 +15,8 @@ pub enum Secret {
     Password(Password),
     /// `SHA1(password)`: enough for `mysql_native_password` only.
     Sha1(Sha1Password),
+    /// `SHA256(password)`: enough for `caching_sha2_password` only, as long as the server does not ask for the password.
+    Sha256(Sha256Password),
 }
 
 /// Who can read along.
@@ -99,8 +101,8 @@ impl Client {
         secret: Secret,
         channel: ClientChannel,
     ) -> Result<ClientStart, AuthError> {
-        let plugin = match plugin {
-            SHA2 if matches!(secret, Secret::Password(_)) => SHA2,
+        let plugin = match (plugin, &secret) {
+            (_, Secret::Sha256(_)) | (SHA2, Secret::Password(_)) => SHA2,
             _ => NATIVE,
         };
         let (response, state) = respond(plugin, nonce, &secret, &channel)?;
@@ -128,7 +130,15 @@ impl Client {
 
     fn switch_to(mut self, request: AuthSwitchRequest<'_>) -> Result<ClientStep, AuthError> {
         let name = String::from_utf8_lossy(request.plugin).into_owned();
-        let plugin = [NATIVE, SHA2, CLEAR].into_iter().find(|p| *p == name).ok_or(AuthError::Plugin(name))?;
+        if name == ED25519 {
+            let Secret::Password(password) = &self.secret else { return Err(AuthError::HashOnly(ED25519)) };
+            let challenge = request.data.first_chunk().ok_or(ProtocolError::Truncated)?;
+            let response = Zeroizing::new(ed25519::sign(password.as_bytes(), challenge).to_vec());
+            self.state = State::Sent;
+            return Ok(ClientStep::Send(response, self));
+        }
+        let plugin =
+            [NATIVE, SHA2, SHA256, CLEAR].into_iter().find(|p| *p == name).ok_or(AuthError::Plugin(name))?;
         let nonce = match request.data.first_chunk() {
             Some(nonce) => *nonce,
             None if plugin == CLEAR => Nonce::default(),
@@ -147,16 +157,7 @@ impl Client {
             }
             (State::FastSent { nonce }, [sha2::FULL]) => {
                 let Secret::Password(password) = &self.secret else { return Err(AuthError::HashOnly(SHA2)) };
-                let (send, state) = match &self.channel {
-                    ClientChannel::Secure => (terminated(password), State::Sent),
-                    ClientChannel::Plain(ServerKey::Known(key)) => {
-                        (Zeroizing::new(key.encrypt(nonce, password)?), State::Sent)
-                    }
-                    ClientChannel::Plain(ServerKey::Ask) => {
-                        (Zeroizing::new(vec![sha2::KEY_REQUEST]), State::KeyAsked { nonce: *nonce })
-                    }
-                    ClientChannel::Plain(ServerKey::Refuse) => return Err(AuthError::Insecure(SHA2)),
-                };
+                let (send, state) = whole(SHA2, nonce, password, &self.channel)?;
                 self.state = state;
                 Ok(ClientStep::Send(send, self))
             }
@@ -179,7 +180,10 @@ fn respond(
     channel: &ClientChannel,
 ) -> Result<(Zeroizing<Vec<u8>>, State), AuthError> {
     Ok(match (plugin, secret) {
-        (SHA2, Secret::Password(password)) if password.is_empty() => (Zeroizing::new(vec![0]), State::Sent),
+        (SHA2 | SHA256, Secret::Password(password)) if password.is_empty() => {
+            (Zeroizing::new(vec![0]), State::Sent)
+        }
+        (SHA256, Secret::Password(password)) => whole(SHA256, nonce, password, channel)?,
         (SHA2, Secret::Password(password)) => {
             let response = sha2::scramble_response(password.as_bytes(), nonce);
             (Zeroizing::new(response.to_vec()), State::FastSent { nonce: *nonce })
@@ -188,7 +192,13 @@ fn respond(
             ClientChannel::Secure => (terminated(password), State::Sent),
             ClientChannel::Plain(_) => return Err(AuthError::Insecure(CLEAR)),
         },
-        (SHA2 | CLEAR, Secret::Sha1(_)) => return Err(AuthError::HashOnly(plugin)),
+        (SHA2, Secret::Sha256(hash)) => {
+            let response = sha2::response_from_sha256(hash, nonce);
+            (Zeroizing::new(response.to_vec()), State::FastSent { nonce: *nonce })
+        }
+        (SHA2 | SHA256 | CLEAR, Secret::Sha1(_)) | (_, Secret::Sha256(_)) => {
+            return Err(AuthError::HashOnly(plugin));
+        }
         (_, Secret::Password(password)) if password.is_empty() => (Zeroizing::default(), State::Sent),
         (_, Secret::Password(password)) => {
             (Zeroizing::new(native::scramble_response(password.as_bytes(), nonce).to_vec()), State::Sent)
@@ -196,6 +206,27 @@ fn respond(
         (_, Secret::Sha1(hash)) => {
             (Zeroizing::new(native::response_from_sha1(hash, nonce).to_vec()), State::Sent)
         }
+    })
+}
+
+/// The password itself, so that nobody else can read it, or the question for the key that this takes.
+fn whole(
+    plugin: &'static str,
+    nonce: &Nonce,
+    password: &Password,
+    channel: &ClientChannel,
+) -> Result<(Zeroizing<Vec<u8>>, State), AuthError> {
+    // The plugins differ in the byte that asks for the key.
+    let request = if plugin == SHA256 { 1 } else { sha2::KEY_REQUEST };
+    Ok(match channel {
+        ClientChannel::Secure => (terminated(password), State::Sent),
+        ClientChannel::Plain(ServerKey::Known(key)) => {
+            (Zeroizing::new(key.encrypt(nonce, password)?), State::Sent)
+        }
+        ClientChannel::Plain(ServerKey::Ask) => {
+            (Zeroizing::new(vec![request]), State::KeyAsked { nonce: *nonce })
+        }
+        ClientChannel::Plain(ServerKey::Refuse) => return Err(AuthError::Insecure(plugin)),
     })
 }
 

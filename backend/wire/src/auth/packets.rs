@@ -12,7 +12,7 @@ const MORE_DATA: u8 = 1;
 pub struct AuthSwitchRequest<'a> {
     /// Name of the plugin.
     pub plugin: &'a [u8],
-    /// Its data; a challenge for most, with a NUL after it that is not part of it.
+    /// Its data as it is: a challenge for most, with a NUL after it for those of 20 bytes.
     pub data: &'a [u8],
 }
 
@@ -31,8 +31,7 @@ impl<'a> AuthSwitchRequest<'a> {
             return Ok(Self { plugin: b"mysql_old_password", data: &[] });
         }
         let plugin = r.nul_bytes()?;
-        let data = r.take_rest();
-        Ok(Self { plugin, data: data.strip_suffix(&[0]).unwrap_or(data) })
+        Ok(Self { plugin, data: r.take_rest() })
     }
 
     /// Appends the payload.
@@ -40,7 +39,6 @@ impl<'a> AuthSwitchRequest<'a> {
         out.push(EOF);
         put_nul(out, self.plugin);
         out.extend_from_slice(self.data);
-        out.push(0);
     }
 }
 

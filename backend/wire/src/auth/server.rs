@@ -1,16 +1,16 @@
 //! The server's side of an authentication exchange, from the handshake response to OK or ERR.
 
 use super::{
-    AuthError, AuthMoreData, AuthSwitchRequest, CLEAR, NATIVE, Nonce, Password, PrivateKey, SHA2,
-    Sha1Password, Sha2Digest, native, sha2,
+    AuthError, AuthMoreData, AuthSwitchRequest, CLEAR, ED25519, NATIVE, Nonce, Password, PrivateKey, SHA2,
+    Sha1Password, Sha2Digest, Sha256Password, ed25519, native, sha2,
 };
 use std::sync::Arc;
 
 /// What an account is checked by.
 #[derive(Clone, Debug)]
 pub enum Check {
-    /// The password is known, possibly empty: with `mysql_native_password` or `caching_sha2_password`, as the client likes.
-    Known(Password),
+    /// The password is known, possibly empty; by this plugin, or by the one that the client likes.
+    Known(Password, Option<Plugin>),
     /// The stored hash of `mysql_native_password` is known.
     Native(native::Stored),
     /// `caching_sha2_password`, with the digest of a password that was right before, if any. Where the digest is missing
@@ -36,8 +36,9 @@ pub enum Proof {
     Known,
     /// The client knows the password of [`Check::Native`]; here is its hash.
     Sha1(Sha1Password),
-    /// The client knows the password of the digest of [`Check::Sha2`].
-    Cached,
+    /// The client knows the password of the digest of [`Check::Sha2`]; here is its hash. Who cannot go on with that asks for
+    /// the password by [`Server::ask`].
+    Sha256(Sha256Password, Server),
     /// The client says that this is its password, possibly empty. **Nothing has been checked**: the caller tries it.
     Claimed(Password),
 }
@@ -67,34 +68,43 @@ pub struct Server {
 enum State {
     /// The client was asked for this plugin.
     Switched(Plugin),
+    /// The client was asked to sign this.
+    Signing(ed25519::Challenge),
     /// The client was asked for its password.
     Full,
     /// The client was given the public key.
     KeyGiven,
 }
 
+/// How a client proves that it knows its password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Plugin {
+pub enum Plugin {
+    /// `mysql_native_password`.
     Native,
+    /// `caching_sha2_password`.
     Sha2,
+    /// `mysql_clear_password`.
     Clear,
+    /// `client_ed25519`.
+    Ed25519,
 }
 
 impl Plugin {
-    fn of(name: &[u8]) -> Option<Self> {
-        match core::str::from_utf8(name) {
-            Ok(NATIVE) => Some(Self::Native),
-            Ok(SHA2) => Some(Self::Sha2),
-            Ok(CLEAR) => Some(Self::Clear),
-            _ => None,
-        }
+    /// By name.
+    #[must_use]
+    pub fn of(name: &[u8]) -> Option<Self> {
+        let all = [Self::Native, Self::Sha2, Self::Clear, Self::Ed25519];
+        all.into_iter().find(|plugin| plugin.name().as_bytes() == name)
     }
 
-    fn name(self) -> &'static str {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Native => NATIVE,
             Self::Sha2 => SHA2,
             Self::Clear => CLEAR,
+            Self::Ed25519 => ED25519,
         }
     }
 }
@@ -104,7 +114,7 @@ impl Server {
     /// Clients without `PLUGIN_AUTH` speak [`NATIVE`].
     ///
     /// # Errors
-    /// `Insecure` where the account's plugin cannot be used on this channel.
+    /// `Insecure` where the account's plugin cannot be used on this channel; `Random`.
     pub fn start(
         check: Check,
         nonce: Nonce,
@@ -113,23 +123,31 @@ impl Server {
         response: &[u8],
     ) -> Result<ServerStep, AuthError> {
         let spoken = Plugin::of(plugin.unwrap_or(NATIVE.as_bytes()));
+        let secure = matches!(channel, ServerChannel::Secure);
         let wanted = match (&check, spoken) {
-            (Check::Known(_), Some(spoken @ (Plugin::Native | Plugin::Sha2))) => spoken,
-            // Both are possible; every driver has this one, MySQL 9 has no other.
-            (Check::Known(_) | Check::Sha2(_), _) => Plugin::Sha2,
+            (Check::Known(_, Some(wanted)), _) => *wanted,
+            (Check::Known(_, None), Some(spoken)) if spoken != Plugin::Clear || secure => spoken,
+            // All are possible; every driver has this one, MySQL 9 has no other.
+            (Check::Known(_, None) | Check::Sha2(_), _) => Plugin::Sha2,
             (Check::Native(_), _) => Plugin::Native,
             (Check::Clear, _) => Plugin::Clear,
         };
-        if wanted == Plugin::Clear && !matches!(channel, ServerChannel::Secure) {
+        if wanted == Plugin::Clear && !secure {
             return Err(AuthError::Insecure(CLEAR));
         }
-        let server = Self { check, nonce, channel, state: State::Switched(wanted) };
-        if spoken == Some(wanted) {
-            return server.step(response);
-        }
+        let mut server = Self { check, nonce, channel, state: State::Switched(wanted) };
+        let data = match wanted {
+            Plugin::Ed25519 => {
+                let challenge = ed25519::challenge()?;
+                server.state = State::Signing(challenge);
+                challenge.to_vec()
+            }
+            _ if spoken == Some(wanted) => return server.step(response),
+            Plugin::Clear => vec![0],
+            Plugin::Native | Plugin::Sha2 => [nonce.as_slice(), &[0]].concat(),
+        };
         let mut payload = Vec::new();
-        let data: &[u8] = if wanted == Plugin::Clear { &[] } else { &server.nonce };
-        AuthSwitchRequest { plugin: wanted.name().as_bytes(), data }.write(&mut payload);
+        AuthSwitchRequest { plugin: wanted.name().as_bytes(), data: &data }.write(&mut payload);
         Ok(ServerStep::Send(payload, server))
     }
 
@@ -141,17 +159,25 @@ impl Server {
         match self.state {
             State::Switched(Plugin::Native) => Ok(self.native(payload)),
             State::Switched(Plugin::Sha2) => Ok(self.fast(payload)),
-            State::Switched(Plugin::Clear) => Ok(claimed(payload)),
+            State::Switched(Plugin::Clear | Plugin::Ed25519) => Ok(self.clear(payload)),
+            State::Signing(challenge) => Ok(self.signed(&challenge, payload)),
             State::Full | State::KeyGiven => self.full(payload),
         }
     }
 
+    /// After [`Proof::Sha256`]: has the client asked for its password itself.
+    #[must_use]
+    pub fn ask(mut self) -> ServerStep {
+        self.state = State::Full;
+        ServerStep::Send(more_data(&[sha2::FULL]), self)
+    }
+
     fn native(self, response: &[u8]) -> ServerStep {
         match &self.check {
-            Check::Known(password) if password.is_empty() || response.is_empty() => {
+            Check::Known(password, _) if password.is_empty() || response.is_empty() => {
                 known(password.is_empty() && response.is_empty(), None)
             }
-            Check::Known(password) => {
+            Check::Known(password, _) => {
                 let stored = Sha1Password::new(password.as_bytes()).stored();
                 known(native::verify(&stored, &self.nonce, response).is_some(), None)
             }
@@ -163,31 +189,50 @@ impl Server {
         }
     }
 
-    fn fast(mut self, response: &[u8]) -> ServerStep {
+    fn fast(self, response: &[u8]) -> ServerStep {
         let empty = matches!(response, [] | [0]);
         let fast_ok = || Some(more_data(&[sha2::FAST_OK]));
         match &self.check {
-            Check::Known(password) if password.is_empty() || empty => {
+            Check::Known(password, _) if password.is_empty() || empty => {
                 known(password.is_empty() && empty, None)
             }
-            Check::Known(password) => {
-                known(Sha2Digest::new(password.as_bytes()).verify(&self.nonce, response), fast_ok())
+            Check::Known(password, _) => {
+                let digest = Sha2Digest::new(password.as_bytes());
+                known(digest.verify(&self.nonce, response).is_some(), fast_ok())
             }
             Check::Sha2(_) if empty => ServerStep::Accepted(Proof::Claimed(Password::new(&[])), None),
-            Check::Sha2(Some(digest)) if digest.verify(&self.nonce, response) => {
-                ServerStep::Accepted(Proof::Cached, fast_ok())
-            }
-            Check::Sha2(_) => {
-                self.state = State::Full;
-                ServerStep::Send(more_data(&[sha2::FULL]), self)
+            Check::Sha2(digest) => {
+                match digest.as_ref().and_then(|digest| digest.verify(&self.nonce, response)) {
+                    Some(hash) => ServerStep::Accepted(Proof::Sha256(hash, self), fast_ok()),
+                    None => self.ask(),
+                }
             }
             Check::Native(_) | Check::Clear => ServerStep::Denied,
         }
     }
 
+    fn signed(self, challenge: &ed25519::Challenge, response: &[u8]) -> ServerStep {
+        match &self.check {
+            Check::Known(password, _) => {
+                known(ed25519::verify(password.as_bytes(), challenge, response), None)
+            }
+            _ => ServerStep::Denied,
+        }
+    }
+
+    fn clear(self, payload: &[u8]) -> ServerStep {
+        match (&self.check, claimed(payload)) {
+            (Check::Known(password, _), claimed) => known(*password == claimed, None),
+            (Check::Clear, claimed) => ServerStep::Accepted(Proof::Claimed(claimed), None),
+            _ => ServerStep::Denied,
+        }
+    }
+
     fn full(mut self, payload: &[u8]) -> Result<ServerStep, AuthError> {
         let key = match &self.channel {
-            ServerChannel::Secure => return Ok(claimed(payload)),
+            ServerChannel::Secure => {
+                return Ok(ServerStep::Accepted(Proof::Claimed(claimed(payload)), None));
+            }
             ServerChannel::Plain(key) => key.clone().ok_or(AuthError::NoKey)?,
         };
         if self.state == State::Full && payload == [sha2::KEY_REQUEST] {
@@ -206,9 +251,8 @@ fn known(right: bool, then: Option<Vec<u8>>) -> ServerStep {
 }
 
 /// A password in the clear; the NUL after it is not part of it.
-fn claimed(payload: &[u8]) -> ServerStep {
-    let password = payload.strip_suffix(&[0]).unwrap_or(payload);
-    ServerStep::Accepted(Proof::Claimed(Password::new(password)), None)
+fn claimed(payload: &[u8]) -> Password {
+    Password::new(payload.strip_suffix(&[0]).unwrap_or(payload))
 }
 
 fn more_data(data: &[u8]) -> Vec<u8> {

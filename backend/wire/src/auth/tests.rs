@@ -24,14 +24,15 @@ proptest! {
 
         let hash = native::verify(&Sha1Password::new(&password).stored(), &nonce, &native).unwrap();
         prop_assert_eq!(native::response_from_sha1(&hash, &NONCE), native::scramble_response(&password, &NONCE));
-        prop_assert!(Sha2Digest::new(&password).verify(&nonce, &sha2));
+        let hash = Sha2Digest::new(&password).verify(&nonce, &sha2).unwrap();
+        prop_assert_eq!(sha2::response_from_sha256(&hash, &NONCE), sha2::scramble_response(&password, &NONCE));
 
         let mut wrong = native;
         wrong[7] ^= 1;
         prop_assert!(native::verify(&Sha1Password::new(&password).stored(), &nonce, &wrong).is_none());
         let mut wrong = sha2;
         wrong[31] ^= 0x80;
-        prop_assert!(!Sha2Digest::new(&password).verify(&nonce, &wrong));
+        prop_assert!(Sha2Digest::new(&password).verify(&nonce, &wrong).is_none());
     }
 
     #[test]
@@ -42,7 +43,7 @@ proptest! {
         prop_assert_eq!(AuthSwitchRequest::parse(&out), Ok(ours));
         let read: theirs::AuthSwitchRequest<'_> = ParseBuf(&out).parse(()).unwrap();
         prop_assert_eq!(read.auth_plugin().as_bytes().to_vec(), plugin.as_bytes().to_vec());
-        prop_assert!(read.plugin_data().starts_with(&data));
+        prop_assert_eq!(read.plugin_data(), data.strip_suffix(&[0]).unwrap_or(&data));
 
         let mut out = Vec::new();
         AuthMoreData(&data).write(&mut out);
@@ -79,10 +80,12 @@ fn nonces_are_printable_and_differ() {
 fn nothing_secret_is_printed() {
     let password = Password::new(b"hunter2");
     let printed = format!(
-        "{password:?} {:?} {:?} {:?} {:?}",
+        "{password:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        password.downgrade(),
         Sha1Password::new(b"hunter2"),
+        Sha256Password::new(b"hunter2"),
         Sha2Digest::new(b"hunter2"),
-        Check::Known(password.clone()),
+        Check::Known(password.clone(), None),
         KEY.as_ref(),
     );
     assert!(!printed.contains("hunter2") && !printed.contains("104, 117"), "{printed}");
@@ -155,7 +158,7 @@ fn secret(password: &str) -> Secret {
 }
 
 fn known(password: &str) -> Check {
-    Check::Known(Password::new(password.as_bytes()))
+    Check::Known(Password::new(password.as_bytes()), None)
 }
 
 fn plain(key: ServerKey) -> ClientChannel {
@@ -216,8 +219,117 @@ fn sha2_fast() {
     for plugin in [NATIVE, SHA2] {
         let outcome =
             login(plugin, secret("pw"), plain(ServerKey::Refuse), check(), ServerChannel::Plain(None));
-        assert!(matches!(outcome, Outcome::In(Proof::Cached)));
+        let Outcome::In(Proof::Sha256(hash, _)) = outcome else { panic!("{outcome:?}") };
+        // And from there to a backend that names either plugin first, as long as it does not ask for the password.
+        for backend in [NATIVE, SHA2] {
+            let enter = |check| {
+                login(
+                    backend,
+                    Secret::Sha256(hash.clone()),
+                    plain(ServerKey::Ask),
+                    check,
+                    ServerChannel::Plain(None),
+                )
+            };
+            assert!(matches!(enter(check()), Outcome::In(Proof::Sha256(..))));
+            assert!(matches!(enter(Check::Sha2(None)), Outcome::Stuck(AuthError::HashOnly(SHA2))));
+            let native = Check::Native(Sha1Password::new(b"pw").stored());
+            assert!(matches!(enter(native), Outcome::Stuck(AuthError::HashOnly(NATIVE))));
+        }
     }
+}
+
+/// A proof that is of no use after all is followed by the question for the password, as if there had been no digest.
+#[test]
+fn sha2_full_after_fast() {
+    let start = Client::start(SHA2, &NONCE, secret("pw"), ClientChannel::Secure).unwrap();
+    let check = Check::Sha2(Some(Sha2Digest::new(b"pw")));
+    let step = Server::start(check, NONCE, ServerChannel::Secure, Some(SHA2.as_bytes()), &start.response);
+    let Ok(ServerStep::Accepted(Proof::Sha256(_, server), _)) = step else { panic!("{step:?}") };
+    let ServerStep::Send(question, server) = server.ask() else { panic!() };
+    let ClientStep::Send(answer, _) = start.client.step(&question).unwrap() else { panic!() };
+    let Ok(ServerStep::Accepted(Proof::Claimed(password), None)) = server.step(&answer) else { panic!() };
+    assert_eq!(password.as_bytes(), b"pw");
+}
+
+/// A listed user's plugin may be prescribed, or the client chooses.
+#[test]
+fn known_passwords_by_every_plugin() {
+    let all = [Plugin::Native, Plugin::Sha2, Plugin::Clear, Plugin::Ed25519];
+    for (plugin, spoken) in all.into_iter().flat_map(|plugin| [(plugin, NATIVE), (plugin, SHA2)]) {
+        for (client, server) in [("pw", "pw"), ("", ""), ("pw", "wp"), ("pw", ""), ("", "pw")] {
+            let check = Check::Known(Password::new(server.as_bytes()), Some(plugin));
+            let outcome = login(spoken, secret(client), ClientChannel::Secure, check, ServerChannel::Secure);
+            assert_eq!(
+                matches!(outcome, Outcome::In(Proof::Known)),
+                client == server,
+                "{plugin:?}: {outcome:?}"
+            );
+        }
+    }
+    let clear = Check::Known(Password::new(b"pw"), Some(Plugin::Clear));
+    let outcome = login(NATIVE, secret("pw"), ClientChannel::Secure, clear, with_key());
+    assert!(matches!(outcome, Outcome::Stuck(AuthError::Insecure(CLEAR))));
+    let start = |channel, plugin: &str, response: &[u8]| {
+        Server::start(known("pw"), NONCE, channel, Some(plugin.as_bytes()), response).unwrap()
+    };
+    let own = start(ServerChannel::Secure, CLEAR, b"pw\0");
+    assert!(matches!(own, ServerStep::Accepted(Proof::Known, None)), "the client likes to send it");
+    let ServerStep::Send(switch, _) = start(with_key(), CLEAR, b"pw\0") else { panic!() };
+    assert!(switch.starts_with(b"\xfecaching_sha2_password\0"), "and must not where others read along");
+    let ServerStep::Send(switch, _) = start(with_key(), ED25519, b"") else { panic!() };
+    assert_eq!(switch.len(), 1 + ED25519.len() + 1 + 32);
+}
+
+/// `sha256_password` of MySQL: asked for by another byte, answered as the full exchange of its successor.
+#[test]
+fn sha256_password_of_older_accounts() {
+    let switch = [b"\xfesha256_password\0", &NONCE[..], &[0]].concat();
+    let start = |channel| Client::start(SHA2, &NONCE, secret("pw"), channel).unwrap().client;
+    let ClientStep::Send(answer, _) = start(ClientChannel::Secure).step(&switch).unwrap() else { panic!() };
+    assert_eq!(answer.as_slice(), b"pw\0");
+    let ClientStep::Send(ask, client) = start(plain(ServerKey::Ask)).step(&switch).unwrap() else { panic!() };
+    assert_eq!(ask.as_slice(), [1]);
+    let mut key = Vec::new();
+    AuthMoreData(KEY.public_pem().as_bytes()).write(&mut key);
+    let ClientStep::Send(answer, _) = client.step(&key).unwrap() else { panic!() };
+    assert_eq!(KEY.decrypt(&NONCE, &answer), Some(Password::new(b"pw")));
+    assert!(matches!(start(plain(ServerKey::Refuse)).step(&switch), Err(AuthError::Insecure(SHA256))));
+    let hash = Client::start(SHA2, &NONCE, Secret::Sha1(Sha1Password::new(b"pw")), ClientChannel::Secure);
+    assert!(matches!(hash.unwrap().client.step(&switch), Err(AuthError::HashOnly(SHA256))));
+}
+
+#[test]
+fn hashes_sign_nothing() {
+    let check = || Check::Known(Password::new(b"pw"), Some(Plugin::Ed25519));
+    for hash in [Secret::Sha1(Sha1Password::new(b"pw")), Secret::Sha256(Sha256Password::new(b"pw"))] {
+        let outcome = login(NATIVE, hash, plain(ServerKey::Ask), check(), ServerChannel::Plain(None));
+        assert!(matches!(outcome, Outcome::Stuck(AuthError::HashOnly(ED25519))), "{outcome:?}");
+    }
+}
+
+#[test]
+fn signatures_hold_for_one_password_and_one_challenge() {
+    let challenge = ed25519::challenge().unwrap();
+    let response = ed25519::sign(b"secret", &challenge);
+    assert!(ed25519::verify(b"secret", &challenge, &response));
+    assert!(!ed25519::verify(b"other", &challenge, &response));
+    assert!(!ed25519::verify(b"secret", &ed25519::challenge().unwrap(), &response));
+    for broken in [&response[1..], &[], &[0; 64], &[0xFF; 64]] {
+        assert!(!ed25519::verify(b"secret", &challenge, broken));
+    }
+}
+
+/// A password is kept by whoever has a clone of it, and by nobody else.
+#[test]
+fn weak_passwords_last_as_long_as_others_keep_them() {
+    let password = Password::new(b"pw");
+    let weak = password.downgrade();
+    let other = password.clone();
+    drop(password);
+    assert_eq!(weak.upgrade(), Some(other.clone()));
+    drop(other);
+    assert_eq!(weak.upgrade(), None);
 }
 
 #[test]
