@@ -1,4 +1,6 @@
-//! A connection's byte stream: TCP or Unix socket, plain or under TLS, client's or server's side.
+//! A connection's byte stream: TCP or Unix socket, plain or under TLS, client's or server's side, compressed or not.
+
+mod compressed;
 
 use std::future::poll_fn;
 use std::io;
@@ -12,6 +14,7 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsStream;
 
 use crate::buffer::Buffer;
+use compressed::Compressed;
 
 /// How long a TCP connection may be silent before the kernel asks whether the other side still lives.
 const KEEP_ALIVE: Duration = Duration::from_secs(60);
@@ -109,6 +112,10 @@ pub enum Stream {
     Plain(Socket),
     /// Under TLS, either side.
     Tls(Box<TlsStream<Socket>>),
+    /// A client's, which speaks the compressed protocol.
+    Compressed(Box<Compressed<Socket>>),
+    /// The same under TLS.
+    CompressedTls(Box<Compressed<TlsStream<Socket>>>),
 }
 
 impl Stream {
@@ -124,13 +131,40 @@ impl Stream {
         match self {
             Self::Plain(socket) => socket,
             Self::Tls(tls) => tls.get_ref().0,
+            Self::Compressed(compressed) => compressed.carrier(),
+            Self::CompressedTls(compressed) => compressed.carrier().get_ref().0,
         }
     }
 
     /// Whether the bytes are enciphered on their way.
     #[must_use]
     pub const fn is_tls(&self) -> bool {
-        matches!(self, Self::Tls(_))
+        matches!(self, Self::Tls(_) | Self::CompressedTls(_))
+    }
+
+    /// Whether packets go in frames, so that their own sequence ids do not count.
+    #[must_use]
+    pub const fn is_compressed(&self) -> bool {
+        matches!(self, Self::Compressed(_) | Self::CompressedTls(_))
+    }
+
+    /// From here on both sides speak the compressed protocol; `read` is what was read already.
+    #[must_use]
+    pub fn compressed(self, read: Buffer) -> Self {
+        match self {
+            Self::Plain(socket) => Self::Compressed(Box::new(Compressed::new(socket, read))),
+            Self::Tls(tls) => Self::CompressedTls(Box::new(Compressed::new(*tls, read))),
+            compressed => compressed,
+        }
+    }
+
+    /// A command has been answered: under compression, frames are numbered anew.
+    pub const fn answered(&mut self) {
+        match self {
+            Self::Plain(_) | Self::Tls(_) => {}
+            Self::Compressed(compressed) => compressed.restart(),
+            Self::CompressedTls(compressed) => compressed.restart(),
+        }
     }
 
     /// Waits until a read may give bytes, or the end of the stream. Cancel-safe, and takes no buffer. One task at a time
@@ -141,11 +175,10 @@ impl Stream {
     pub async fn readable(&self) -> io::Result<()> {
         poll_fn(|cx| match self {
             Self::Plain(socket) => socket.poll_readable(cx),
-            Self::Tls(tls) => {
-                let (socket, session) = tls.get_ref();
-                // rustls asks for bytes only while it holds no plaintext (Connection::wants_read).
-                if session.wants_read() { socket.poll_readable(cx) } else { Poll::Ready(Ok(())) }
-            }
+            Self::Tls(tls) => poll_tls(tls, cx),
+            Self::Compressed(compressed) if !compressed.is_ready() => compressed.carrier().poll_readable(cx),
+            Self::CompressedTls(compressed) if !compressed.is_ready() => poll_tls(compressed.carrier(), cx),
+            Self::Compressed(_) | Self::CompressedTls(_) => Poll::Ready(Ok(())),
         })
         .await
     }
@@ -177,10 +210,25 @@ impl Stream {
                 buffer.advance(n);
                 Ok(n)
             }
+            Self::Compressed(compressed) => compressed.read(buffer, want).await,
+            Self::CompressedTls(compressed) => compressed.read(buffer, want).await,
         }
     }
 
-    /// Fills `bytes`, and reads nothing beyond.
+    /// Reads what a peer sends ahead of what it waits for: to `buffer` or, where it would first have to be decoded, aside.
+    /// Returns 0 at the end of the stream. Cancel-safe. It may never end where much was read already.
+    ///
+    /// # Errors
+    /// As [`Stream::read`].
+    pub async fn read_ahead(&mut self, buffer: &mut Buffer, want: usize) -> io::Result<usize> {
+        match self {
+            Self::Plain(_) | Self::Tls(_) => self.read(buffer, want).await,
+            Self::Compressed(compressed) => compressed.read_ahead().await,
+            Self::CompressedTls(compressed) => compressed.read_ahead().await,
+        }
+    }
+
+    /// Fills `bytes`, and reads nothing beyond. For the first packets of a connection, which are never compressed.
     ///
     /// # Errors
     /// The socket's or TLS's error; `UnexpectedEof` when the stream ends before.
@@ -188,6 +236,7 @@ impl Stream {
         match self {
             Self::Plain(socket) => socket.read_exact(bytes).await.map(drop),
             Self::Tls(tls) => tls.read_exact(bytes).await.map(drop),
+            Self::Compressed(_) | Self::CompressedTls(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -212,6 +261,8 @@ impl Stream {
                 tls.write_all(bytes).await?;
                 tls.flush().await
             }
+            Self::Compressed(compressed) => compressed.write_all(bytes).await,
+            Self::CompressedTls(compressed) => compressed.write_all(bytes).await,
         }
     }
 
@@ -220,8 +271,16 @@ impl Stream {
         let _ = match &mut self {
             Self::Plain(socket) => socket.shutdown().await,
             Self::Tls(tls) => tls.shutdown().await,
+            Self::Compressed(compressed) => compressed.carrier_mut().shutdown().await,
+            Self::CompressedTls(compressed) => compressed.carrier_mut().shutdown().await,
         };
     }
+}
+
+/// rustls asks for bytes only while it holds no plaintext (`wants_read`).
+fn poll_tls(tls: &TlsStream<Socket>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    let (socket, session) = tls.get_ref();
+    if session.wants_read() { socket.poll_readable(cx) } else { Poll::Ready(Ok(())) }
 }
 
 impl AsyncRead for Socket {

@@ -68,7 +68,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, socket: Detached) {
         match tokio::time::timeout(limit, Box::pin(door.enter(&shared, &member))).await {
             Ok((Some(door), Ok(entered))) => {
                 let Entered { identity, lease, sharing, status, settings } = entered;
-                let client = Client { stream: door.stream, input: door.input, identity };
+                let client = door.open(identity);
                 let mut session = Session::new(Start {
                     shared: shared.clone(),
                     member,
@@ -177,6 +177,8 @@ impl Door {
         let nonce = auth::nonce()?;
         let mut offered = info.capabilities & OFFERED;
         offered.set(Capabilities::SSL, shared.tls.is_some());
+        // Between the client and the proxy alone, so whatever the server offers.
+        offered.insert(Capabilities::COMPRESS);
         let greeting = Greeting {
             server_version: shared.live().server_version.clone().unwrap_or_else(|| info.version.clone()),
             thread_id: member.id(),
@@ -266,6 +268,16 @@ impl Door {
 
     async fn send(&mut self, payload: &[u8]) -> Result<(), Failure> {
         self.talk().send(payload).await
+    }
+
+    /// Lets in whoever this turned out to be. What follows its OK packet is compressed, if that was agreed on.
+    fn open(self, identity: Identity) -> Client {
+        let Self { stream, input, .. } = self;
+        if identity.capabilities.contains(Capabilities::COMPRESS) {
+            Client { stream: stream.compressed(input), input: Buffer::new(), identity }
+        } else {
+            Client { stream, input, identity }
+        }
     }
 
     /// Tells the client why it may not come in, and closes.

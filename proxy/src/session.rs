@@ -88,6 +88,14 @@ impl From<ExchangeError> for End {
 }
 
 impl End {
+    /// A client could not be read from: its connection broke, or what it sent under compression is not the protocol.
+    pub(super) fn of_client(error: io::Error) -> Self {
+        match error.get_ref().and_then(|error| error.downcast_ref::<ProtocolError>()) {
+            Some(error) => Self::ClientProtocol(*error),
+            None => Self::ClientLost(error),
+        }
+    }
+
     /// The error that the client is told, if it is still there to hear it.
     fn farewell(&self, backend: &str) -> Option<SqlError> {
         let (code, text) = match self {
@@ -281,6 +289,7 @@ impl Session {
             self.command(header).await?;
         }
         self.next_seq = Some(0);
+        self.client.stream.answered();
         // Who has sent the next command already goes on with the same connection.
         if !self.command_is_there() {
             self.release().await?;
@@ -344,7 +353,7 @@ impl Session {
                 Ok(0) if self.client.input.is_empty() => return Err(End::Quit),
                 Ok(0) => return Err(End::ClientLost(io::ErrorKind::UnexpectedEof.into())),
                 Ok(_) => {}
-                Err(error) => return Err(End::ClientLost(error)),
+                Err(error) => return Err(End::of_client(error)),
             }
         }
         Ok(())
@@ -371,7 +380,7 @@ impl Session {
                     Ok(n) => Ok(n),
                     Err(error) => Err(End::BackendLost(error)),
                 },
-                read = self.client.stream.read(&mut self.client.input, SMALL), if listens => match read {
+                read = self.client.stream.read_ahead(&mut self.client.input, SMALL), if listens => match read {
                     Ok(0) => return Err(End::ClientLost(io::ErrorKind::UnexpectedEof.into())),
                     Ok(_) => {}
                     Err(error) => return Err(End::ClientLost(error)),

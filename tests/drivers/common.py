@@ -21,7 +21,11 @@ def arguments():
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--case")
-    return parser.parse_args()
+    args = parser.parse_args()
+    # A driver's name may end in :zlib.
+    args.compress = args.driver.endswith(":zlib")
+    args.driver = args.driver.removesuffix(":zlib")
+    return args
 
 
 def expand(sql, files, charset="utf-8"):

@@ -27,6 +27,8 @@ class Connection:
             "-vv", "--table", "--column-type-info", "--show-warnings", "--force", "--comments", "--skip-auto-rehash",
             f"--local-infile={int(options['local_infile'])}", "--delimiter=$$", "--skip-ssl",
         ]
+        if args.compress:
+            self.command.append("--compress")
         if options["schema"]:
             self.command.append(options["schema"])
 

@@ -14,6 +14,7 @@ class Driver:
     def __init__(self, args):
         self.args = args
         _, implementation, protocol = args.driver.split(":")
+        self.compress = args.compress
         self.pure = implementation == "pure"
         self.prepared = protocol == "prepared"
 
@@ -30,6 +31,7 @@ class Driver:
             autocommit=True,
             use_pure=self.pure,
             connection_timeout=60,
+            compress=self.compress,
         )
         if isinstance(connection, mysql.connector.MySQLConnection) != self.pure:
             raise SystemExit("the C extension is missing")

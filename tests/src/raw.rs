@@ -2,6 +2,7 @@
 
 mod change;
 mod exact;
+mod frames;
 mod reply;
 
 use std::io::{self, Read, Write};
@@ -13,11 +14,12 @@ use wire::auth::{Client as Auth, ClientChannel, ClientStep, Password, Secret, Se
 use wire::reply::{EOF, ERR, OK};
 use wire::value::TextRow;
 use wire::{
-    Capabilities, ColumnDef, Command, EofPacket, ErrPacket, Greeting, HandshakeResponse, OkPacket, Status,
-    packet,
+    Capabilities, ColumnDef, Command, EofPacket, ErrPacket, Greeting, HandshakeResponse, OkPacket, Query,
+    Status, packet,
 };
 
 use crate::client::Server;
+use frames::Frames;
 
 pub use exact::{ExactReply, Packet};
 pub use reply::Reply;
@@ -62,6 +64,8 @@ pub struct Client {
     capabilities: Capabilities,
     buffer: Vec<u8>,
     seq: u8,
+    /// With `COMPRESS`, once it is logged in.
+    frames: Option<Box<Frames>>,
     /// The server's first packet.
     pub greeting: Greeting,
     /// What LOAD DATA LOCAL INFILE is answered with, whatever file the server names.
@@ -135,6 +139,7 @@ impl Client {
             capabilities: wanted,
             buffer: Vec::new(),
             seq: 0,
+            frames: None,
             greeting: Greeting {
                 server_version: String::new(),
                 thread_id: 0,
@@ -185,7 +190,12 @@ impl Client {
                     auth = next;
                 }
                 ClientStep::Wait(next) => auth = next,
-                ClientStep::Done => return Ok(client),
+                ClientStep::Done => {
+                    if client.capabilities.contains(Capabilities::COMPRESS) {
+                        client.frames = Some(Box::default());
+                    }
+                    return Ok(client);
+                }
                 ClientStep::Refused(error) => {
                     return Err(io::Error::new(io::ErrorKind::PermissionDenied, error.message));
                 }
@@ -196,6 +206,18 @@ impl Client {
     /// The connection's id, as the greeting gave it.
     pub fn thread_id(&self) -> u32 {
         self.greeting.thread_id
+    }
+
+    /// What both sides speak.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// The next packet is the first one of an answer, to a command that was sent before others.
+    pub fn next_answer(&mut self) {
+        if let Some(frames) = &mut self.frames {
+            frames.expect_answer();
+        }
     }
 
     /// The socket, for whoever wants to misbehave.
@@ -212,14 +234,25 @@ impl Client {
 
     /// Sends any payload as a command.
     pub fn send_raw(&mut self, payload: &[u8]) -> io::Result<()> {
-        self.seq = 0;
+        self.restart();
         self.write(payload)
+    }
+
+    /// The next packet, from either side, has the sequence id 0.
+    pub fn restart(&mut self) {
+        self.seq = 0;
+        if let Some(frames) = &mut self.frames {
+            frames.restart();
+        }
     }
 
     /// Sends any payload as the next packet of the conversation.
     pub fn write(&mut self, payload: &[u8]) -> io::Result<()> {
         let mut out = Vec::with_capacity(payload.len() + 16);
         packet::write(&mut out, &mut self.seq, payload);
+        if let Some(frames) = &mut self.frames {
+            out = frames.wrap(&out);
+        }
         self.stream.write_all(&out)
     }
 
@@ -247,16 +280,17 @@ impl Client {
         if read == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.buffer.extend_from_slice(chunk.get(..read).unwrap_or_default());
+        let read = chunk.get(..read).unwrap_or_default();
+        match &mut self.frames {
+            Some(frames) => frames.unwrap(read, &mut self.buffer)?,
+            None => self.buffer.extend_from_slice(read),
+        }
         Ok(())
     }
 
     /// Runs a text query and reads all of its answer.
     pub fn query(&mut self, sql: &[u8]) -> io::Result<Answer> {
-        let mut payload = vec![3];
-        payload.extend_from_slice(sql);
-        self.send_raw(&payload)?;
-        self.answer()
+        self.run(&Command::Query(Query::new(sql)))
     }
 
     /// Sends a command and reads an answer of results.

@@ -14,6 +14,7 @@ pub mod codec;
 mod column;
 mod column_type;
 mod command;
+pub mod compress;
 mod error;
 pub mod execute;
 pub mod follow;

@@ -9,7 +9,7 @@ use sql::traces::{Changes, List, Pin};
 use sql::{Marks, Traces, Verb};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
-use wire::{Command, SqlError, code};
+use wire::{Command, Query, SqlError, code};
 
 use super::kill;
 use super::relay::Answer;
@@ -103,7 +103,7 @@ impl Session {
         self.member.begin(activity(&command));
         match command {
             Command::Quit => Err(End::Quit),
-            Command::Query(query) => self.query(header, bytes, query.text).await,
+            Command::Query(query) => self.query(header, bytes, query).await,
             Command::StmtPrepare(text) => self.prepare(header, bytes, text).await,
             Command::StmtExecute(wire::StmtExecute { id, .. }) | Command::StmtBulkExecute { id, .. } => {
                 self.execute(header, bytes, id).await
@@ -152,7 +152,8 @@ impl Session {
         Ok(Next::Answered)
     }
 
-    async fn query(&mut self, header: Header, bytes: &[u8], text: &[u8]) -> Result<Next, End> {
+    async fn query(&mut self, header: Header, bytes: &[u8], query: Query<'_>) -> Result<Next, End> {
+        let text = query.text;
         let Some(planned) = self.plan(text).await? else {
             // Relay only; but ids that the proxy gave out are the proxy's to translate.
             return if kill::is_kill(text) {
@@ -177,7 +178,7 @@ impl Session {
                 new.clear();
                 let fits = shared.planner.render(plan, text, self.view.flavor, &mut new);
                 if fits && self.patch.is_none() {
-                    let sent = self.send_query(header, &new).await;
+                    let sent = self.send_query(header, &Query { text: &new, ..query }).await;
                     self.scratch = new;
                     self.scratch.clear();
                     sent?;
@@ -202,13 +203,13 @@ impl Session {
         Ok(Next::Relay { expect: Expect::Query, counted: Some(planned), rewritten: false })
     }
 
-    /// Sends another text in place of the client's.
-    pub(super) async fn send_query(&mut self, header: Header, text: &[u8]) -> Result<(), End> {
+    /// Sends another query in place of the client's.
+    pub(super) async fn send_query(&mut self, header: Header, query: &Query<'_>) -> Result<(), End> {
         let mut bytes = std::mem::take(&mut self.out);
         bytes.clear();
         let mut seq = header.seq;
         packet::build(&mut bytes, &mut seq, |out| {
-            Command::Query(wire::Query::new(text)).write(self.server.capabilities, out);
+            Command::Query(*query).write(self.server.capabilities, out);
         });
         let sent = self.send_server(&bytes).await;
         bytes.clear();

@@ -1,14 +1,15 @@
 //! LOAD DATA LOCAL: the client's file, packet by packet, up to the empty one that ends it.
 
-use wire::packet::{HEADER, Header};
+use wire::packet::{HEADER, Header, MAX_PAYLOAD};
 
 use super::{End, Session};
 
 impl Session {
-    /// Relays the client's file. `shift` is how far the client's sequence ids are ahead of the backend's.
-    pub(super) async fn relay_infile(&mut self, shift: u8) -> Result<(), End> {
-        // Bytes of the packet under way that are still to come.
-        let mut rest = 0usize;
+    /// Relays the client's file, numbered anew from `seq` on: the client counts from EOF packets that the backend did not
+    /// send, and under compression from its frames.
+    pub(super) async fn relay_infile(&mut self, mut seq: u8) -> Result<(), End> {
+        // Bytes of the packet under way that are still to come, and whether the next one is a part of it.
+        let (mut rest, mut continued) = (0usize, false);
         loop {
             if rest == 0 {
                 self.read_client(HEADER).await?;
@@ -29,11 +30,13 @@ impl Session {
                 else {
                     break;
                 };
-                let Some(Header { len, seq }) = Header::parse(header) else { break };
-                header[3] = seq.wrapping_sub(shift);
+                let Some(Header { len, .. }) = Header::parse(header) else { break };
+                header[3] = seq;
+                seq = seq.wrapping_add(1);
                 end += HEADER;
                 rest = len;
-                last = len == 0;
+                last = len == 0 && !continued;
+                continued = len == MAX_PAYLOAD;
             }
             let bytes = self.client.input.filled().get(..end).unwrap_or_default();
             self.server.link()?.stream.write_all(bytes).await.map_err(End::BackendLost)?;

@@ -74,7 +74,7 @@ impl Session {
             Some(Target::Thread(thread)) => {
                 let mut new = text.get(..start as usize).unwrap_or_default().to_vec();
                 new.extend_from_slice(thread.to_string().as_bytes());
-                self.send_query(header, &new).await?;
+                self.send_query(header, &wire::Query::new(&new)).await?;
             }
             _ => self.send_server(bytes).await?,
         }

@@ -75,7 +75,7 @@ impl Session {
                 Pause::Done => break,
                 Pause::Need(need) => self.fill_from_server(need).await?,
                 Pause::Infile => {
-                    self.relay_infile(shift).await?;
+                    self.relay_infile(follower.next_seq().wrapping_sub(shift)).await?;
                     follower.infile_done();
                 }
             }

@@ -181,7 +181,7 @@ impl Session {
                 match read {
                     Ok(0) => return Err(End::ClientLost(io::ErrorKind::UnexpectedEof.into())),
                     Ok(_) => {}
-                    Err(error) => return Err(End::ClientLost(error)),
+                    Err(error) => return Err(End::of_client(error)),
                 }
             }
             let bytes = self.client.input.filled();
