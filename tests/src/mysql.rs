@@ -1,5 +1,9 @@
 //! A MySQL 9 server of the tests' own, by `tools/mysql97`.
 
+mod command_line;
+
+pub use command_line::{ClientFile, CommandLine};
+
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 

@@ -12,6 +12,8 @@ pub(super) struct Frames {
     deflater: Deflater,
     /// The sequence id that is due next.
     seq: u8,
+    /// Several commands wait for their answers, each of which is numbered from 1.
+    answers_ahead: bool,
     /// Frames that were read and not decoded.
     read: Vec<u8>,
 }
@@ -25,6 +27,7 @@ impl Frames {
     /// An answer begins.
     pub(super) fn expect_answer(&mut self) {
         self.seq = 1;
+        self.answers_ahead = true;
     }
 
     /// Packets in frames.
@@ -44,6 +47,9 @@ impl Frames {
         loop {
             let rest = self.read.get(at..).unwrap_or_default();
             // Unlike a server, a client takes no id but the one that is due.
+            if self.answers_ahead && rest.get(3) == Some(&1) && self.decoder.at_boundary() {
+                self.seq = 1;
+            }
             if self.decoder.at_boundary() && rest.get(3).is_some_and(|seq| *seq != self.seq) {
                 return Err(io::Error::other(format!("frame {} where {} was due", rest[3], self.seq)));
             }

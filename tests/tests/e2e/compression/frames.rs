@@ -7,7 +7,7 @@ use shuntyard_tests::mariadb::MariaDb;
 use shuntyard_tests::proxy::{Proxy, Setup};
 use shuntyard_tests::raw::{Client, modern};
 use wire::Capabilities;
-use wire::compress::{Deflater, Encoder};
+use wire::compress::{Decoder, Deflater, Encoder, Progress};
 
 fn login(proxy: &Proxy) -> Client {
     Client::login(&proxy.server(), None, modern() | Capabilities::COMPRESS).unwrap()
@@ -24,6 +24,19 @@ fn framed(packets: &[u8]) -> Vec<u8> {
     let (mut out, mut seq) = (Vec::new(), 0);
     Encoder::default().encode(&mut Deflater::default(), &mut seq, packets, &mut out);
     out
+}
+
+/// The text of a few frames.
+fn unframed(frames: &[u8]) -> String {
+    let (mut decoder, mut seq, mut at) = (Decoder::default(), frames.get(3).copied().unwrap_or(0), 0);
+    let (mut text, mut room) = (Vec::new(), [0; 4096]);
+    while at < frames.len() {
+        let done = decoder.decode(&mut seq, &frames[at..], &mut room).unwrap();
+        assert_ne!(done, Progress::default(), "the last frame is whole");
+        at += done.read;
+        text.extend_from_slice(&room[..done.written]);
+    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// A frame with any header and content.
@@ -43,7 +56,7 @@ async fn commands_sent_ahead_are_answered_one_by_one() {
             let mut client = login(&proxy);
             let texts = [
                 "SELECT REPEAT('x', 3000000), 1",
-                "SELECT seq, MD5(seq) FROM seq_1_to_50000",
+                "SELECT seq, MD5(seq) FROM mysql.seq_1_to_50000",
                 "DO 1",
                 &format!("SELECT 4 /* {} */", "long ".repeat(1000)),
             ];
@@ -129,8 +142,8 @@ async fn frames_that_lie_end_their_session_only() {
             client.stream().write_all(&lie).unwrap();
             let mut told = Vec::new();
             client.stream().read_to_end(&mut told).unwrap();
-            let text = String::from_utf8_lossy(&told).into_owned();
-            assert!(text.contains("malformed packet") || told.is_empty(), "lie {number}: {text}");
+            let text = unframed(&told);
+            assert!(text.contains("malformed packet"), "lie {number}: {text}");
         }
         assert_eq!(other.query(b"SELECT 'alive'").unwrap().results.len(), 1);
         let most = proxy.process.memory();

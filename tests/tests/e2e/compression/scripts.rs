@@ -1,13 +1,9 @@
 //! Drivers that compress, proxied, against the same drivers straight and without: the whole script, value by value.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
 use shuntyard_tests::client::Server;
 use shuntyard_tests::drivers::{Driver, run};
 use shuntyard_tests::mariadb::MariaDb;
-use shuntyard_tests::mysql::MySql;
-use shuntyard_tests::process::Guard;
+use shuntyard_tests::mysql::{CommandLine, MySql};
 use shuntyard_tests::proxy::Setup;
 use shuntyard_tests::script::Script;
 use shuntyard_tests::{machine, proxy::Proxy};
@@ -57,73 +53,21 @@ macro_rules! drivers {
     };
 }
 
+// Connector/Python without its C extension refuses to change the user when it compresses, so it is compared with itself.
 // Connector/Python speaks TLS where it is offered, the command-line client here does not: both ways are taken.
 drivers! {
     mariadb_client: "run_client.py", "mariadb-client", "mariadb-client:zlib";
-    connector_pure_text: "run_connector.py", "connector:pure:text", "connector:pure:text:zlib";
+    connector_pure_text: "run_connector.py", "connector:pure:text:zlib", "connector:pure:text:zlib";
     connector_c_text: "run_connector.py", "connector:c:text", "connector:c:text:zlib";
     connector_c_prepared: "run_connector.py", "connector:c:prepared", "connector:c:prepared:zlib";
 }
 
-/// MySQL's own client, and a file that it sends.
-struct MySqlClient {
-    /// The tree that it sees as /, if not the machine's.
-    root: Option<PathBuf>,
-    program: PathBuf,
-    file: PathBuf,
-    _guard: Guard,
-}
-
-impl MySqlClient {
-    fn find() -> Option<MySqlClient> {
-        let path = Command::new(machine::project("tools/mysql97")).arg("path").output().unwrap().stdout;
-        let server = PathBuf::from(String::from_utf8_lossy(path.trim_ascii()).into_owned());
-        // A server of the tester's own has its client beside it or in the search path.
-        let root = if std::env::var_os("MYSQLD").is_none() {
-            server.parent()?.parent()?.parent().map(PathBuf::from)
-        } else {
-            None
-        };
-        let program = PathBuf::from(if root.is_some() { "/usr/bin/mysql" } else { "mysql" });
-        let file = PathBuf::from(format!("/tmp/shuntyard-client-{}.csv", std::process::id()));
-        let seen = match &root {
-            Some(root) => root.join(file.strip_prefix("/").unwrap()),
-            None => file.clone(),
-        };
-        let guard = Guard::new(&format!("rm -f '{}'", seen.display()));
-        std::fs::write(&seen, "1,one\n2,two\n".repeat(50_000)).unwrap();
-        Some(MySqlClient { root, program, file, _guard: guard })
-    }
-
-    fn run(&self, server: &Server, options: &[&str], sql: &str) -> String {
-        let mut command = match &self.root {
-            Some(root) => {
-                let mut command = Command::new("chroot");
-                command.arg(root).arg(&self.program);
-                command
-            }
-            None => Command::new(&self.program),
-        };
-        command
-            .args(["--no-defaults", "--protocol=tcp", "--host=127.0.0.1", "--user=app", "--password=app"])
-            .arg(format!("--port={}", server.port))
-            .args(["-vv", "--table", "--column-type-info", "--show-warnings", "--force", "--local-infile=1"])
-            .args(["--delimiter=$$", "--skip-auto-rehash", "--max-allowed-packet=64M"])
-            .args(options)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let text = sql.to_owned();
-        let writer = std::thread::spawn(move || std::io::Write::write_all(&mut stdin, text.as_bytes()));
-        let out = child.wait_with_output().unwrap();
-        let _ = writer.join();
-        let text = [out.stdout, out.stderr].map(|raw| String::from_utf8_lossy(&raw).into_owned()).concat();
-        // What a statement took is not the same twice.
-        let timed = |line: &str| line.split(" (").next().unwrap_or_default().to_owned();
-        text.lines().map(timed).collect::<Vec<_>>().join("\n")
-    }
+/// What the client prints, but for how long a statement took.
+fn printed(client: &CommandLine, server: &Server, options: &[&str], sql: &str) -> String {
+    let verbose = ["-vv", "--table", "--column-type-info", "--show-warnings", "--force", "--delimiter=$$"];
+    let further = ["--local-infile=1", "--max-allowed-packet=64M"];
+    let text = client.run(server, &[&verbose[..], &further, options].concat(), sql);
+    text.lines().map(|line| line.split(" (").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
 /// MySQL 9's client with zlib, in the clear and under TLS, at both servers.
@@ -132,15 +76,16 @@ async fn mysql_client() {
     let Some(mysql) = MySql::shared().await else { return };
     let mariadb = MariaDb::shared();
     tokio::task::spawn_blocking(move || {
-        let Some(client) = MySqlClient::find() else { return };
+        let Some(client) = CommandLine::find() else { return };
+        let file = client.file(&"1,one\n2,two\n".repeat(50_000));
         let mut places: Vec<(Server, Setup)> = vec![(mysql.server(), Setup::mysql(mysql.port()))];
         if let Some(mariadb) = &mariadb {
             places.push((mariadb.server(), Setup::mariadb(mariadb.port())));
         }
         for (straight, setup) in places {
-            let load = format!("LOAD DATA LOCAL INFILE '{}' INTO TABLE t FIELDS TERMINATED BY ','", client.file.display());
+            let load = format!("LOAD DATA LOCAL INFILE '{}' INTO TABLE t FIELDS TERMINATED BY ','", file.path);
+            let drop = "DROP DATABASE IF EXISTS zclient";
             let sql = [
-                "DROP DATABASE IF EXISTS zclient",
                 "CREATE DATABASE zclient; USE zclient; CREATE TABLE t (id INT, v VARCHAR(20)); CREATE TABLE b (v LONGBLOB)",
                 &format!("SELECT 1; {load}; SELECT 2; {load}"),
                 "SELECT COUNT(*), SUM(id), MAX(v) FROM zclient.t",
@@ -152,18 +97,20 @@ async fn mysql_client() {
                 "SHOW WARNINGS",
             ]
             .join("\n$$\n");
-            let plain = client.run(&straight, &["--ssl-mode=DISABLED"], &sql);
+            client.run(&straight, &["--force"], drop);
+            let plain = printed(&client, &straight, &["--ssl-mode=DISABLED"], &sql);
             assert!(plain.contains("200000") && plain.contains("20000000"), "{}", &plain[..plain.len().min(2000)]);
             let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
             let proxies: [Proxy; 2] = [setup.start(), shared.start()];
             for (proxy, tls) in proxies.iter().flat_map(|p| [(p, "DISABLED"), (p, "REQUIRED")]) {
                 let ssl = format!("--ssl-mode={tls}");
-                let zlib = client.run(&proxy.server(), &["--compression-algorithms=zlib", &ssl], &sql);
+                client.run(&straight, &["--force"], drop);
+                let zlib = printed(&client, &proxy.server(), &["--compression-algorithms=zlib", &ssl], &sql);
                 let differs = plain.lines().zip(zlib.lines()).find(|(a, b)| a != b);
                 let shown = |line: &str| line.chars().take(200).collect::<String>();
                 assert!(plain == zlib, "{tls}: {:?}", differs.map(|(a, b)| (shown(a), shown(b))));
                 // zstd is not offered, so a client that insists on it is told by its own library.
-                let zstd = client.run(&proxy.server(), &["--compression-algorithms=zstd", &ssl], "SELECT 1");
+                let zstd = printed(&client, &proxy.server(), &["--compression-algorithms=zstd", &ssl], "SELECT 1");
                 assert!(zstd.contains("ERROR 2066"), "{zstd}");
             }
         }

@@ -3,7 +3,9 @@
 use std::process::Command as Program;
 
 use mysql_async::prelude::Queryable;
+use shuntyard_tests::client::Server;
 use shuntyard_tests::machine;
+use shuntyard_tests::mysql::CommandLine;
 use shuntyard_tests::raw::{Client, modern};
 use wire::{Capabilities, Command, Query, StmtExecute};
 
@@ -15,11 +17,11 @@ async fn install(place: &Place) {
     let mut conn = place.straight.connect().await;
     // Whoever installs it twice is refused.
     let _ = conn.query_drop("INSTALL COMPONENT 'file://component_query_attributes'").await;
-    let found: Option<String> = conn
+    let found: Option<Option<String>> = conn
         .query_first("SELECT mysql_query_attribute_string('none')")
         .await
         .expect("the functions are there");
-    assert_eq!(found, None);
+    assert_eq!(found, Some(None));
 }
 
 /// One attribute of text: NULL bitmap, types are sent, its type and name; the value follows behind all of them.
@@ -100,6 +102,31 @@ async fn connector_python() {
         assert!(straight.contains("('v1', '7')"), "{straight}");
         for (pooling, proxy) in &place.proxies {
             assert_eq!(straight, ask(proxy.port), "{pooling}");
+        }
+    };
+    tokio::task::spawn_blocking(run).await.unwrap();
+}
+
+/// MySQL's own client, at a MySQL and at a MariaDB, which has no such functions.
+#[tokio::test]
+async fn mysql_client() {
+    let Some(place) = Place::mysql().await else { return };
+    install(&place).await;
+    let places: Vec<Place> = [Some(place), Place::mariadb()].into_iter().flatten().collect();
+    let run = move || {
+        let Some(client) = CommandLine::find() else { return };
+        let input = "query_attributes n1 v1 n2 v2\nSELECT mysql_query_attribute_string('n1'), \
+            mysql_query_attribute_string('n2');\nSELECT mysql_query_attribute_string('n1');\n";
+        for place in places {
+            for zlib in ["--compression-algorithms=uncompressed", "--compression-algorithms=zlib"] {
+                let ask = |server: &Server| client.run(server, &["--commands", "--force", zlib], input);
+                let straight = ask(&place.straight);
+                let expected = if place.product == "mysql" { "v1\tv2" } else { "ERROR 1305" };
+                assert!(straight.contains(expected), "{straight}");
+                for (pooling, proxy) in &place.proxies {
+                    assert_eq!(straight, ask(&proxy.server()), "{} {pooling}", place.product);
+                }
+            }
         }
     };
     tokio::task::spawn_blocking(run).await.unwrap();

@@ -30,7 +30,7 @@ impl Talk {
     /// The next packet, noted.
     pub(super) fn packet(&mut self) -> Vec<u8> {
         let packet = self.client.packet().unwrap();
-        self.note(packet.escape_ascii().to_string());
+        self.note(shown(&packet));
         packet
     }
 
@@ -99,8 +99,10 @@ impl Talk {
                     }
                     let mut cursor = false;
                     if !self.deprecates_eof() {
-                        let eof = self.packet();
+                        // Here a server tells flags that the proxy learns at the result's end only; nobody reads them.
+                        let eof = self.client.packet().unwrap();
                         cursor = EofPacket::parse(&eof).unwrap().status.contains(Status::CURSOR_EXISTS);
+                        self.note(format!("end of columns, cursor: {cursor}"));
                     }
                     if cursor { Status::empty() } else { self.rows() }
                 }
@@ -139,5 +141,16 @@ impl Talk {
         let mut other = Client::login(&self.server, None, self.client.capabilities()).unwrap();
         other.query(b"SELECT 1 FROM (SELECT 2) t WHERE 0").unwrap();
         other.query(b"SELECT 1/0").unwrap();
+    }
+}
+
+/// A packet as text. Errors name a statement's number in parentheses, which the connection has counted.
+fn shown(packet: &[u8]) -> String {
+    let text = packet.escape_ascii().to_string();
+    match (packet.first(), text.find('('), text.find(')')) {
+        (Some(&ERR), Some(start), Some(end)) if start < end => {
+            format!("{}(…{}", &text[..start], &text[end..])
+        }
+        _ => text,
     }
 }
