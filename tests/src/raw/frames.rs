@@ -26,7 +26,6 @@ impl Frames {
 
     /// An answer begins.
     pub(super) fn expect_answer(&mut self) {
-        self.seq = 1;
         self.answers_ahead = true;
     }
 

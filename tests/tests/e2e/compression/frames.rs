@@ -131,7 +131,7 @@ async fn frames_that_lie_end_their_session_only() {
             frame(255, 0, &command),
             frame(0, 13, &command),
             announced(1),
-            announced(905),
+            announced(906),
             announced(0xFF_FFFF),
             frame(0, 1000, b""),
             frame(0, 0xFF_FFFF, &[0x78, 0x9C, 0x4B, 0x4C, 0x4A, 0x06, 0x00]),

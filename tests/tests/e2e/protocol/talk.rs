@@ -50,7 +50,7 @@ impl Talk {
 
     /// Sends a command and notes the one packet that answers it.
     pub(super) fn simple(&mut self, command: &Command<'_>) -> Vec<u8> {
-        self.note(format!("> {command:?}"));
+        self.note(format!("> command {}", command.byte()));
         self.client.send(command).unwrap();
         self.packet()
     }
@@ -71,7 +71,7 @@ impl Talk {
                 self.packet();
             }
             if definitions > 0 && !self.deprecates_eof() {
-                self.packet();
+                assert_eq!(self.client.packet().unwrap().first(), Some(&EOF));
             }
         }
         Some(u32::from_le_bytes([head[1], head[2], head[3], head[4]]))
