@@ -18,7 +18,6 @@ use crate::address::Address;
 use crate::buffer::Buffer;
 use crate::connection::{Connection, ServerInfo, Settings};
 use crate::exchange::{ExchangeError, first_row, read_packet, send_queries};
-use crate::statements::Placed;
 use crate::stream::{Socket, Stream, keep_alive};
 use crate::tls::{ClientTls, TlsMode};
 
@@ -284,7 +283,7 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
         capabilities,
         thread_id: greeting.thread_id,
         server,
-        statements: Placed::default(),
+        statements: Box::default(),
     };
     // An expired password is answered with an error to whatever is asked.
     let named = name_charset(&mut connection, login.charset).await;

@@ -58,7 +58,7 @@ pub struct Connection {
     /// The server.
     pub server: Arc<ServerInfo>,
     /// Statements that sessions which share connections have prepared on it.
-    pub statements: Placed,
+    pub statements: Box<Placed>,
 }
 
 /// A connection between two cores: registered with no runtime, with no unread byte.
@@ -68,7 +68,7 @@ pub struct HandOver {
     capabilities: Capabilities,
     thread_id: u32,
     server: Arc<ServerInfo>,
-    statements: Placed,
+    statements: Box<Placed>,
 }
 
 impl Connection {

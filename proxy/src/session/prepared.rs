@@ -304,8 +304,10 @@ impl Session {
         expect: Expect,
     ) -> Result<Next, End> {
         let known = |lease: &mut Lease| id == LAST || lease.statements.has(id);
-        // Its error is added to the session's list, which has to be there.
-        let traces = Traces { reads: Soft::DIAGNOSTICS, ..quiet() };
+        // Its error is added to the session's list, which has to be there, unless it is lost.
+        let lost = self.server.sharing.as_ref().is_some_and(|it| matches!(it.warnings, Warnings::Lost));
+        let reads = if lost { Soft::empty() } else { Soft::DIAGNOSTICS };
+        let traces = Traces { reads, ..quiet() };
         if let Some(error) = self.attach(traces).await? {
             return self.refuse(header, &error).await;
         }

@@ -164,7 +164,7 @@ fn garbage_after_the_request_for_tls() {
         ("a record of a wrong version", b"\x16\x09\x09\x00\x05hello".to_vec()),
         ("a record that is too long", [&b"\x16\x03\x01\xff\xff"[..], &[0; 70_000]].concat()),
         ("an alert", b"\x15\x03\x01\x00\x02\x02\x28".to_vec()),
-        ("noise", (0..5_000_u32).map(|n| (n * 7_919 >> 3) as u8).collect()),
+        ("noise", (0..5_000_u32).map(|n| ((n * 7_919) >> 3) as u8).collect()),
         ("the request again", packet(2, &ssl_request())),
     ] {
         for together in [true, false] {

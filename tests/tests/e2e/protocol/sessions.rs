@@ -17,12 +17,12 @@ async fn collations_at_login() {
         tokio::task::spawn_blocking(move || {
             let ask = |server: &Server, wanted: Capabilities, charset: u16| {
                 let mut client =
-                    Client::login_with(server, None, wanted, charset).map_err(|e| e.to_string())?;
+                    Client::login_in(server, None, wanted, charset).map_err(|e| e.to_string())?;
                 let answers = [ASK, "SELECT 'a' = 'A', 'é'", "SELECT @@collation_connection"];
                 let told = |client: &mut Client, sql: &str| format!("{:?}", client.query(sql.as_bytes()));
                 let first = told(&mut client, answers[0]);
                 // Somebody else in between, with another one.
-                Client::login_with(server, None, wanted, 8)
+                Client::login_in(server, None, wanted, 8)
                     .and_then(|mut other| other.query(b"SELECT 1"))
                     .unwrap();
                 Ok::<_, String>([first, told(&mut client, answers[1]), told(&mut client, answers[2])])
