@@ -219,7 +219,7 @@ fn frames_that_lie() {
     }
     assert_eq!(whole(&frame(0, 1000, &[&honest[..], b"!"].concat()), 0), Err(LIES));
     // A wrong checksum, a wrong method, no zlib at all.
-    let mut changed = honest.clone();
+    let mut changed = honest;
     *changed.last_mut().unwrap() ^= 1;
     assert_eq!(whole(&frame(0, 1000, &changed), 0), Err(LIES));
     assert_eq!(whole(&frame(0, 1000, &[0; 60]), 0), Err(LIES));

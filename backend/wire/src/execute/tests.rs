@@ -10,7 +10,7 @@ const ATTRIBUTES: Capabilities = Capabilities::PROTOCOL_41.union(Capabilities::Q
 
 fn execution(values: &[(ParamType, Value<'_>)], capabilities: Capabilities) -> Vec<u8> {
     let mut params = Vec::new();
-    put_params(&mut params, values, capabilities).unwrap();
+    put_params(&mut params, values, capabilities).expect("well-formed");
     let mut payload = Vec::new();
     let execute = StmtExecute { id: 7, flags: 0, iterations: 1, params: &params };
     Command::StmtExecute(execute).write(capabilities, &mut payload);
@@ -45,16 +45,16 @@ proptest! {
         let capabilities = if attributes { ATTRIBUTES } else { PLAIN };
         let count = values.len() as u16;
         let whole = execution(&values, capabilities);
-        let Types::Sent(sent) = types(&whole, count, capabilities).unwrap() else { panic!("types are there") };
+        let Types::Sent(sent) = types(&whole, count, capabilities).expect("well-formed") else { panic!("types are there") };
         let short = without_types(&whole, sent);
-        let Types::Omitted(gap) = types(&short, count, capabilities).unwrap() else { panic!("types are gone") };
+        let Types::Omitted(gap) = types(&short, count, capabilities).expect("well-formed") else { panic!("types are gone") };
         let mut filled = Vec::new();
         gap.fill(&short, sent, &mut filled);
         prop_assert_eq!(&filled, &whole);
         // What the follower of the values reads is what was meant.
-        let Command::StmtExecute(execute) = Command::parse(&filled, capabilities).unwrap() else { panic!() };
+        let Command::StmtExecute(execute) = Command::parse(&filled, capabilities).expect("well-formed") else { panic!("an execution") };
         let mut known = Vec::new();
-        let read: Vec<_> = Params::parse(&execute, count, capabilities, &mut known, &[]).unwrap().collect();
+        let read: Vec<_> = Params::parse(&execute, count, capabilities, &mut known, &[]).expect("well-formed").collect();
         prop_assert_eq!(read.len(), values.len());
     }
 

@@ -78,10 +78,11 @@ impl Bench {
         let heard = self.ear.heard();
         let word: Vec<u8> = text.split(|byte| *byte == b' ').next().unwrap_or_default().to_vec();
         let texts = heard.iter().filter(|payload| payload.first() == Some(&3)).map(|payload| &payload[1..]);
-        let same = texts.filter(|sent| {
+        let mut same = texts.filter(|sent| {
             *sent == text || [b"FROM cur", b"FROM old"].iter().any(|part| sent.windows(8).any(|w| w == *part))
         });
-        let last = same.last().unwrap_or_else(|| panic!("{}: nothing like {word:?} was sent", self.name));
+        let last =
+            same.next_back().unwrap_or_else(|| panic!("{}: nothing like {word:?} was sent", self.name));
         (reply, String::from_utf8_lossy(last).into_owned())
     }
 }

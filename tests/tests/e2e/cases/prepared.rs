@@ -51,6 +51,9 @@ fn send_long(client: &mut Client, id: u32, param: u16, parts: &[&[u8]]) {
 }
 
 /// Long data before an execution: it arrives, and the parameters beside it are not shifted.
+/// A parameter and the pieces of its value.
+type LongData<'a> = (u16, &'a [&'a [u8]]);
+
 #[test]
 fn long_data_shifts_no_parameter() {
     everywhere("case_long", |scene| {
@@ -58,7 +61,7 @@ fn long_data_shifts_no_parameter() {
         let (id, reply) = scene.prepare(&mut client, b"SELECT ? AS a, ? AS b, ? AS c");
         let mut said = vec![reply];
         // First, middle, last, all of them, in pieces, out of order, empty.
-        let cases: [&[(u16, &[&[u8]])]; 6] = [
+        let cases: [&[LongData<'_>]; 6] = [
             &[(0, &[b"first"])],
             &[(1, &[b"mid", b"", b"dle"])],
             &[(2, &[b"last"])],

@@ -211,8 +211,9 @@ impl Conversation {
         match self.from {
             From::Login => {
                 let mut stream = TcpStream::connect(("127.0.0.1", server.port)).ok()?;
+                // Every greeting is longer.
                 let mut greeting = [0; 64];
-                stream.read(&mut greeting).ok()?;
+                stream.read_exact(&mut greeting).ok()?;
                 Some(stream)
             }
             From::Commands => {
