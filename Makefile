@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_PACKAGES ?= wire sql rewriter shuntyard
 
 .DEFAULT_GOAL := help
-.PHONY: help deps test-deps bench-deps run build test units e2e bench bench-full bench-micro hunt lint fuzz clean
+.PHONY: help deps test-deps bench-deps suite-deps run build test units e2e suite suite-sample bench bench-full bench-micro hunt lint fuzz clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -28,6 +28,9 @@ test-deps: deps ## Fetch what the tests need besides: MySQL 9 and drivers of oth
 bench-deps: deps ## Fetch the benchmark's load generator and rivals
 	@command -v haproxy >/dev/null && command -v sysbench >/dev/null || tools/packages haproxy sysbench
 	@tools/mysql97 install-router || $(if $(CI),exit 1,true)
+
+suite-deps: deps ## Fetch MariaDB's own regression tests
+	@command -v mysqltest >/dev/null || tools/packages mariadb-test || $(if $(CI),exit 1,true)
 
 run: deps ## Start two servers with a sample shop, and the proxy in front of them
 	env $(SERVER) $(CARGO) run --release --locked -- demo $(ARGS)
@@ -46,6 +49,14 @@ e2e: test-deps
 	@rm -f target/missing.txt
 	env $(SERVER) $(CARGO) test --locked -p shuntyard-tests
 	@if [ -s target/missing.txt ]; then echo "not tested, because it is missing here:"; sort -u target/missing.txt; fi
+
+suite: suite-deps ## MariaDB's own regression tests through the proxy: half an hour
+	$(CARGO) build --locked -p shuntyard
+	@rm -f target/missing.txt
+	$(CARGO) run --locked -p shuntyard-tests --bin suite -- $(ARGS)
+
+suite-sample: ## A spread of these tests: a few minutes
+	$(MAKE) suite ARGS="--every 6 $(ARGS)"
 
 # The whole set in a quarter of an hour; bench-full has every cell and takes about 80 minutes.
 BENCH = $(CARGO) build --release --locked -p shuntyard && env $(SERVER) $(CARGO) run --release --locked -p shuntyard-tests --bin bench --

@@ -171,8 +171,8 @@ fn which(program: &str) -> Option<PathBuf> {
     folders.find_map(|dir| Some(dir.join(program)).filter(|p| p.is_file()))
 }
 
-/// A freshly initialised data folder, made once per process.
-fn template() -> Option<&'static Path> {
+/// A freshly initialised data folder, made once per process; `None` where there is no MariaDB, which is noted as missing.
+pub fn template() -> Option<&'static Path> {
     static TEMPLATE: OnceLock<Option<(TempDir, Guard)>> = OnceLock::new();
     let made = TEMPLATE.get_or_init(|| {
         let Some(programs) = programs() else {
@@ -195,7 +195,7 @@ fn template() -> Option<&'static Path> {
 }
 
 /// The user that this process runs as.
-fn user() -> String {
+pub fn user() -> String {
     let out = Command::new("id").arg("-un").output().expect("id runs");
     String::from_utf8_lossy(&out.stdout).trim().to_owned()
 }

@@ -156,7 +156,12 @@ impl Setup {
 
 /// The program in `dir`, with the passwords that configurations of the tests name.
 pub fn command(dir: &Path) -> Command {
-    let mut command = Command::new(machine::shuntyard());
+    command_of(&machine::shuntyard(), dir)
+}
+
+/// As [`command`], with a program of its own.
+pub fn command_of(program: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(dir).env("SHUNTYARD_PASSWORD", "proxy-secret").env("APP_PASSWORD", "app");
     command.env_remove("RUST_LOG");
     command
