@@ -291,6 +291,12 @@ impl<'a> Walk<'a> {
     /// What a statement that is not understood may read: what any word of it hints at, and where words cannot be told apart,
     /// any part of the text.
     fn mentions(&self) -> Soft {
+        // The body of a routine is not run by what makes it; and what may follow has that statement's warnings and counts before
+        // it, but for FOUND_ROWS().
+        if self.marks.contains(Marks::COMPOUND) && self.first() == Some(K::Create) {
+            let found = contains(self.text, b"found_rows");
+            return if found { Soft::COUNTS } else { Soft::empty() };
+        }
         if self.marks.intersects(DARK) {
             return hints(self.text);
         }

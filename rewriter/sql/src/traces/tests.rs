@@ -276,3 +276,13 @@ fn fuzz_traces() {
         }
     });
 }
+
+/// What makes a routine does not run it.
+#[test]
+fn bodies_of_routines_are_not_read() {
+    let reads = |text| traces(text).reads;
+    assert_eq!(reads("CREATE PROCEDURE p() BEGIN SELECT ROW_COUNT(); SHOW WARNINGS; END"), Soft::INSERT_ID);
+    let followed = "CREATE PROCEDURE p() SELECT 1; SELECT FOUND_ROWS()";
+    assert_eq!(reads(followed), Soft::INSERT_ID | Soft::COUNTS);
+    assert_eq!(reads("BEGIN NOT ATOMIC SHOW WARNINGS; END"), Soft::all());
+}
