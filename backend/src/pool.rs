@@ -67,6 +67,10 @@ pub struct Lease {
     _open: OwnedSemaphorePermit,
 }
 
+/// A session that is counted among those of the backend, as long as this lives.
+#[derive(Debug)]
+pub struct Guest(Arc<Shelf>);
+
 /// Who wants a connection.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
@@ -198,6 +202,22 @@ impl Pool {
         profile
     }
 
+    /// Counts a session.
+    #[must_use]
+    pub fn enter(&self) -> Guest {
+        self.shelf.enter();
+        Guest(self.shelf.clone())
+    }
+
+    /// Closes what is parked beyond one connection for each session that is left: as many are never needed at once, and the
+    /// server is to see no more connections than there are clients. Called after the session `own` has left the connection that
+    /// it held; what it has parked goes first.
+    pub fn trim(&self, own: u32) {
+        for parked in self.shelf.surplus(usize::try_from(self.open()).unwrap_or(usize::MAX), own) {
+            tokio::spawn(replace(parked));
+        }
+    }
+
     /// Prepared statements of the sessions that share connections.
     #[must_use]
     pub const fn statements(&self) -> &Registry {
@@ -310,6 +330,12 @@ async fn replace(parked: Parked) -> Slot {
         tokio::spawn(connection.quit());
     }
     slot
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
 }
 
 impl Lease {

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use backend::buffer::{Buffer, LARGE, SMALL};
 use backend::exchange::ExchangeError;
-use backend::pool::Lease;
+use backend::pool::{Guest, Lease};
 use backend::stream::Stream;
 use tokio::time::Instant;
 use wire::packet::{self, HEADER, Header};
@@ -147,6 +147,8 @@ pub(crate) struct Session {
     pub(super) member: Member,
     pub(super) client: Client,
     server: Server,
+    /// Counts it among the backend's sessions.
+    guest: Guest,
     translation: Translation,
     view: View,
     statements: Statements,
@@ -198,6 +200,7 @@ impl Session {
         let mut session = Self {
             translation: Translation::new(client.identity.capabilities, server.capabilities, &settings),
             view: View::new(settings.flavor(&server.info), &client.identity.user, settings.schema.clone()),
+            guest: shared.home().pool.enter(),
             shared,
             member,
             client,
@@ -267,6 +270,8 @@ impl Session {
                 }
             }
         }
+        drop(self.guest);
+        self.shared.home().pool.trim(self.member.id());
         self.client.stream.close().await;
     }
 

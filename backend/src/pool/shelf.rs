@@ -58,6 +58,8 @@ struct Inner {
     waiting: VecDeque<Waiter>,
     /// Slots that exist.
     slots: usize,
+    /// Sessions of the backend, whether they share connections or not.
+    sessions: usize,
 }
 
 #[derive(Debug)]
@@ -89,6 +91,25 @@ impl Shelf {
     /// Never drop a [`Slot`] or a [`Parked`] while this is held.
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn enter(&self) {
+        self.inner().sessions += 1;
+    }
+
+    pub(super) fn leave(&self) {
+        self.inner().sessions -= 1;
+    }
+
+    /// Takes out parked connections while more than one for each session is open, of `open` ones: first what the session
+    /// `own` has parked, then the longest parked.
+    pub(super) fn surplus(&self, open: usize, own: u32) -> Vec<Parked> {
+        let mut inner = self.inner();
+        let surplus = open.saturating_sub(inner.sessions).min(inner.parked.len());
+        if surplus > 0 {
+            inner.parked.sort_by_key(|parked| parked.note.session != own);
+        }
+        inner.parked.drain(..surplus).collect()
     }
 
     pub(super) fn has_room(&self) -> bool {

@@ -67,6 +67,7 @@ impl Session {
         if let Some(lease) = old.link {
             lease.give_back().await;
         }
+        self.shared.home().pool.trim(self.member.id());
         self.statements.clear();
         self.status = status;
         self.translation =

@@ -8,9 +8,11 @@ mod hunt;
 mod statements;
 mod world;
 
+use std::time::Duration;
+
 use mysql_async::prelude::Queryable;
 use shuntyard_tests::mariadb::MariaDb;
-use shuntyard_tests::proxy::Setup;
+use shuntyard_tests::proxy::{Setup, eventually};
 
 /// One client in a transaction holds the only connection: another one waits, and is told so in the end.
 #[tokio::test]
@@ -130,6 +132,40 @@ async fn prepared_statements_do_not_pile_up_at_the_server() {
     let (_, count): (String, usize) =
         straight.query_first("SHOW GLOBAL STATUS LIKE 'Prepared_stmt_count'").await.unwrap().unwrap();
     assert!(count <= 11, "{count} statements are prepared");
+}
+
+/// The server never sees more connections than there are clients: what a client leaves parked closes with it, also where
+/// another one has taken its connection meanwhile.
+#[tokio::test]
+async fn connections_leave_with_their_clients() {
+    let Some(server) = MariaDb::start(&[]) else { return };
+    let proxy = Setup::mariadb(server.port()).line("pooling: transaction").start();
+    let mut straight = server.server().connect().await;
+    straight.query_drop("CREATE DATABASE leaving").await.unwrap();
+    let connections =
+        "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'app' AND ID <> CONNECTION_ID()";
+    let mut clients = Vec::new();
+    for number in 0..6u8 {
+        let mut client = proxy.server().connect().await;
+        match number {
+            // Two that keep theirs, four that share, one of these with a state of its own and something left behind.
+            0 | 1 => client.query_drop("SET @a = 1").await.unwrap(),
+            2 => {
+                client.query_drop("USE leaving").await.unwrap();
+                client.query_drop("SELECT 1 / 0").await.unwrap();
+            }
+            _ => client.query_drop("DO 1").await.unwrap(),
+        }
+        clients.push(client);
+    }
+    while let Some(client) = clients.pop() {
+        client.disconnect().await.unwrap();
+        let left = clients.len() as u64;
+        eventually("a connection for each client", Duration::from_secs(10), async || {
+            straight.query_first::<u64, _>(connections).await.unwrap().unwrap() == left
+        })
+        .await;
+    }
 }
 
 /// Many clients at once over few connections: each reads back its own rows.
