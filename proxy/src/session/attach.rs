@@ -161,6 +161,7 @@ impl Session {
                     sharing.regain();
                 } else {
                     self.tell_own_warnings(sharing, traces);
+                    sharing.take_over();
                     if let Some(left) = left {
                         sharing.here = left.save(&mut lease).await?.insert_id.or(insert_id);
                     }
@@ -170,6 +171,7 @@ impl Session {
             }
             Borrowed::Room(slot) => {
                 self.tell_own_warnings(sharing, traces);
+                sharing.take_over();
                 // Boxed: a login's state is many times as large as what a waiting session holds else.
                 let lease = Box::pin(self.open(sharing, &wanted)).await?.in_room(slot);
                 let (mut lease, profile) = self.profile_of(lease).await?;
@@ -220,20 +222,23 @@ impl Session {
         }
         if traces.reads.contains(Soft::DIAGNOSTICS) {
             match &sharing.warnings {
-                Warnings::Held => {}
+                Warnings::None | Warnings::Held => {}
                 Warnings::Gone(legacy) => {
                     let warnings = legacy.wait().await.and_then(|saved| saved.warnings);
                     self.patch = Some(Patch::Warnings(warnings.ok_or_else(lost_state)?));
                 }
                 Warnings::Lost => return Err(lost_state().into()),
-                // The connection may have another session's. On MySQL any statement begins a new list; on MariaDB one that
-                // uses a table, and no table there begins a transaction.
-                Warnings::None => {
+                // On MySQL any statement begins a new list; on MariaDB one that uses a table, and no table there begins a
+                // transaction. What the connection counted does not survive it.
+                Warnings::Foreign => {
+                    sharing.wants_counts |= traces.reads.contains(Soft::COUNTS);
+                    sharing.save(lease).await?;
                     let clear = match self.view.flavor.product {
                         Product::MySql => "DO 0",
                         Product::MariaDb => "SELECT 1 FROM information_schema.SCHEMATA LIMIT 0",
                     };
                     run(lease, clear).await?;
+                    sharing.warnings = Warnings::None;
                 }
             }
         }

@@ -554,6 +554,7 @@ pub(super) async fn place(
     let Some(current) = sharing.profile.clone() else { return Err(patch::lost_state().into()) };
     // Warnings and counts do not survive it.
     sharing.save(lease).await?;
+    sharing.take_over();
     let elsewhere = !Arc::ptr_eq(&current, origin);
     if elsewhere {
         bring(lease, &current, origin).await?;

@@ -75,7 +75,7 @@ impl Session {
             sharing.warning_count = sharing.warning_count.saturating_add(u16::from(answer.error));
         } else if keeps != List::Asked {
             let count = answer.warnings.max(u16::from(answer.error));
-            let none = matches!(sharing.warnings, Warnings::None) || count > 0;
+            let none = matches!(sharing.warnings, Warnings::None | Warnings::Foreign) || count > 0;
             sharing.warning_count = if none { count } else { sharing.warning_count };
         }
         sharing.wants_counts |= (traces.reads | traces.sets).contains(Soft::COUNTS);

@@ -105,6 +105,8 @@ pub(super) enum InsertId {
 pub(super) enum Warnings {
     /// There are none.
     None,
+    /// There are none, but the connection that is held may have another session's, or some of the proxy's own statements.
+    Foreign,
     /// On the connection that is held.
     Held,
     /// They went with a connection.
@@ -155,7 +157,7 @@ impl Sharing {
             begun: false,
             insert_id: InsertId::Known(0),
             lost_id: false,
-            warnings: Warnings::None,
+            warnings: Warnings::Foreign,
             warning_count: 0,
             counts: Counts { rows: 0, found: Found::Known(0) },
             wants_counts: false,
@@ -174,7 +176,7 @@ impl Sharing {
         self.begun = false;
         self.lost_id = false;
         self.insert_id = InsertId::Known(0);
-        self.warnings = Warnings::None;
+        self.warnings = Warnings::Foreign;
         self.warning_count = 0;
         self.counts = Counts { rows: 0, found: Found::Lost };
         self.wants_counts = false;
@@ -237,6 +239,7 @@ impl Sharing {
         // What a session does that keeps its connection is not followed.
         if self.profile.is_none() || self.pin.is_some() {
             self.save(lease).await?;
+            self.take_over();
             let profile = Profile::read(lease).await?.filter(Profile::is_portable);
             self.profile = profile.map(|profile| pool.profile(profile));
         }
@@ -272,6 +275,13 @@ impl Sharing {
         }
         if matches!(self.counts.found, Found::Held) {
             self.counts.found = Found::Lost;
+        }
+    }
+
+    /// The connection was another session's, or the proxy has used it itself.
+    pub(super) fn take_over(&mut self) {
+        if matches!(self.warnings, Warnings::None) {
+            self.warnings = Warnings::Foreign;
         }
     }
 

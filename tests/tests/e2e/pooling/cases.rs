@@ -224,6 +224,36 @@ const CASES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "a question for diagnostics that finds no warnings leaves the counts",
+        &[
+            "A: INSERT INTO t0 (v) VALUES (1), (2), (3)",
+            "A: GET DIAGNOSTICS @n = ROW_COUNT",
+            "A: SELECT @n",
+            "A: UPDATE t0 SET v = v + 10 WHERE id < 3",
+            "A: GET DIAGNOSTICS @n = ROW_COUNT",
+            "A: SELECT @n",
+            "B: SELECT 1 / 0",
+            "C: DO 1",
+            "C: SHOW WARNINGS",
+            "C: SELECT @@warning_count",
+        ],
+    ),
+    (
+        "what only mentions warnings and counts, or sets a variable that is not replayed, is not refused",
+        &[
+            "A: SET NAMES utf8mb4",
+            "A: SET @save = @@optimizer_switch",
+            "B: SET NAMES utf8mb4",
+            "B: /*!40100 SET @@SQL_MODE='' */",
+            "C: SET NAMES utf8mb4",
+            "C: CREATE PROCEDURE p1() BEGIN SELECT ROW_COUNT(); SHOW WARNINGS; END",
+            "C: DROP PROCEDURE p1",
+            "D: SET NAMES utf8mb4",
+            "D: SELECT 'open",
+            "D: SELECT 1",
+        ],
+    ),
+    (
         "warnings and errors",
         &[
             "A: SELECT 1/0",
