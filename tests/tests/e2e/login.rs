@@ -55,6 +55,26 @@ async fn accounts_come_and_go_with_the_server() {
     assert_eq!(refusal(&proxy.server().as_user("fresh", "two"), None).await.0, 1045);
 }
 
+/// The server chooses a nearer account at once, which the proxy may not have read yet.
+#[tokio::test]
+async fn an_account_that_is_a_moment_old_is_chosen_as_the_server_does() {
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port()).start();
+    let mut root = server.server().connect().await;
+    let moment = |server: Server| server.as_user("moment", "moment");
+    root.query_drop("CREATE OR REPLACE USER moment@'%' IDENTIFIED BY 'moment'").await.unwrap();
+    moment(proxy.server()).connect().await;
+    root.query_drop("CREATE OR REPLACE USER moment@localhost IDENTIFIED BY 'moment'").await.unwrap();
+    for chosen in ["moment@localhost", "moment@%"] {
+        for place in [server.server(), proxy.server()] {
+            let who: Option<String> =
+                moment(place).connect().await.query_first("SELECT CURRENT_USER()").await.unwrap();
+            assert_eq!(who.as_deref(), Some(chosen));
+        }
+        root.query_drop("DROP USER IF EXISTS moment@localhost").await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn an_account_for_other_addresses_is_refused_as_the_server_does() {
     let Some(server) = MariaDb::shared() else { return };
