@@ -242,10 +242,11 @@ impl Session {
 
     /// A client that sets the tracking itself would blind the proxy.
     fn notice_tracking(&mut self, text: &[u8]) {
-        const NAME: &[u8] = b"session_track";
-        if text.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME)) {
+        let names = |name: &[u8]| text.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name));
+        if names(b"session_track") {
             self.view.certainty = Certainty::Lost;
-            self.translation.reveal();
+            self.translation
+                .reveal(names(b"session_track_system_variables"), names(b"session_track_state_change"));
         }
     }
 

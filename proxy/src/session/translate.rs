@@ -40,10 +40,10 @@ impl Translation {
         Self { client, server, hides_variables: !settings.tracks_own, hides_state: !settings.tracks_state }
     }
 
-    /// The client has set the tracking by itself: what comes is what it asked for.
-    pub(super) const fn reveal(&mut self) {
-        self.hides_variables = false;
-        self.hides_state = false;
+    /// The client has set the tracking of variables or of the state by itself: what comes of that is what it asked for.
+    pub(super) const fn reveal(&mut self, variables: bool, state: bool) {
+        self.hides_variables &= !variables;
+        self.hides_state &= !state;
     }
 
     /// Whether the client waits for an EOF packet where the backend sends none.

@@ -22,3 +22,4 @@ mod reload;
 mod rewriting;
 mod rules;
 mod tls;
+mod tracking;
