@@ -50,10 +50,10 @@ fn send_long(client: &mut Client, id: u32, param: u16, parts: &[&[u8]]) {
     }
 }
 
-/// Long data before an execution: it arrives, and the parameters beside it are not shifted.
 /// A parameter and the pieces of its value.
 type LongData<'a> = (u16, &'a [&'a [u8]]);
 
+/// Long data before an execution: it arrives, and the parameters beside it are not shifted.
 #[test]
 fn long_data_shifts_no_parameter() {
     everywhere("case_long", |scene| {
