@@ -54,7 +54,7 @@ fn fit(script: PathBuf) -> Option<Test> {
         Some(_) => script.with_file_name(format!("{name}{ending}")).exists(),
         None => script.with_extension(ending).exists(),
     };
-    if !expected.exists() || OPTIONS.iter().any(|ending| beside(ending)) {
+    if !expected.exists() || OPTIONS.iter().any(beside) {
         return None;
     }
     let text = String::from_utf8_lossy(&std::fs::read(&script).ok()?).to_ascii_lowercase();
