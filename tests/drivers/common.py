@@ -102,7 +102,8 @@ def failure(error):
         "error": {
             "code": code if isinstance(code, int) and 0 <= code < 65536 else 0,
             "state": getattr(error, "sqlstate", None) or "",
-            "message": f"{type(error).__name__}: {message}",
+            # Where an object lies in memory is nobody's answer.
+            "message": re.sub(r"0x[0-9a-f]{6,}", "0x", f"{type(error).__name__}: {message}"),
         }
     }
 

@@ -177,9 +177,10 @@ fn other(id: u32) -> Wants {
     Wants { traces: quiet(), statement: Some(Named { id, purpose: Purpose::Other }) }
 }
 
-/// As MariaDB words it.
-pub(super) fn unknown(id: u32) -> SqlError {
-    let text = format!("Unknown prepared statement handler ({id}) given to mysqld_stmt_execute");
+/// As the servers word it, who name one of their functions.
+pub(super) fn unknown(id: u32, product: Product) -> SqlError {
+    let asked_by = if product == Product::MySql { "mysql_stmt_precheck" } else { "mysqld_stmt_execute" };
+    let text = format!("Unknown prepared statement handler ({id}) given to {asked_by}");
     SqlError::new(UNKNOWN_STATEMENT, text)
 }
 
@@ -313,7 +314,7 @@ impl Session {
         }
         self.patch = None;
         if self.server.link.as_mut().is_some_and(known) {
-            return self.refuse_here(header, &unknown(id)).await;
+            return self.refuse_here(header, &unknown(id, self.view.flavor.product)).await;
         }
         self.send_server(bytes).await?;
         Ok(Next::Relay { expect, counted: None, rewritten: false })
@@ -355,7 +356,7 @@ impl Session {
     pub(super) fn address(&mut self, id: u32, payload: &[u8]) -> Result<Addressed, SqlError> {
         let capabilities = self.server.capabilities;
         let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
-            return Err(unknown(id));
+            return Err(unknown(id, self.view.flavor.product));
         };
         let entry = self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
         let entry = entry.ok_or_else(patch::lost_state)?;
@@ -373,7 +374,10 @@ impl Session {
                 }
                 None
             }
-            Ok(Types::Omitted(_)) if moving.types.is_empty() => return Err(wrong()),
+            // Or that they are missing, if it has none either.
+            Ok(Types::Omitted(_)) if moving.types.is_empty() && !entry.types.is_empty() => {
+                return Err(wrong());
+            }
             Ok(Types::Omitted(_)) if entry.types == moving.types => None,
             Ok(Types::Omitted(gap)) => {
                 entry.types.clone_from(&moving.types);
@@ -388,7 +392,13 @@ impl Session {
         let Some(id) = self.executing.take() else { return };
         let open =
             self.status.contains(Status::CURSOR_EXISTS) && !self.status.contains(Status::LAST_ROW_SENT);
-        self.statements.hold(id, if open && !answer.error { Hold::Cursor } else { Hold::Nothing });
+        let hold = match self.statements.moving(id).map_or(Hold::Nothing, |moving| moving.hold) {
+            // A wrong piece of long data is remembered until the statement is reset.
+            Hold::LongData if answer.error => Hold::LongData,
+            _ if open && !answer.error => Hold::Cursor,
+            _ => Hold::Nothing,
+        };
+        self.statements.hold(id, hold);
         if answer.error
             && let Some(moving) = self.statements.moving(id)
             && let Some(lease) = &mut self.server.link

@@ -4,6 +4,7 @@ use std::io;
 
 use backend::buffer::{Buffer, LARGE};
 use sql::Traces;
+use sql::traces::Soft;
 use wire::execute::set_statement;
 use wire::follow::Expect;
 use wire::packet::{HEADER, Header, MAX_PAYLOAD};
@@ -106,8 +107,9 @@ impl Session {
                 self.execution_way(header, id).await
             };
         }
-        // Nothing is known of it, so it keeps its connection.
-        if let Some(error) = self.attach(Traces::unknown()).await? {
+        // Nothing is known of it, so it keeps its connection. Few ask for warnings or counts in a megabyte.
+        let traces = Traces { reads: Soft::INSERT_ID, ..Traces::unknown() };
+        if let Some(error) = self.attach(traces).await? {
             return Ok(Way::Away((first != LONG_DATA).then_some(error)));
         }
         if first == PREPARE {
@@ -128,7 +130,7 @@ impl Session {
     }
 
     async fn execution_way(&mut self, header: Header, id: u32) -> Result<Way, End> {
-        let Some((id, traces)) = self.execution(id) else { return Ok(Way::Away(Some(unknown(id)))) };
+        let Some((id, traces)) = self.execution(id) else { return Ok(Way::Away(Some(unknown(id, self.view.flavor.product)))) };
         let mut input = std::mem::take(&mut self.client.input);
         let ready = self.ready(id, traces, input.filled().get(HEADER..).unwrap_or_default()).await;
         if !matches!(ready, Ok(None)) {

@@ -121,6 +121,16 @@ fn forget(packet: &mut [u8]) {
     }
 }
 
+/// Takes the flag away that says that a prepared statement's columns have changed: sessions that share connections may hear of
+/// it from the columns first.
+fn overlook(packet: &mut [u8]) {
+    // Of rows nothing is affected and no id is told: both packets have their flags here.
+    if let Some([low, high]) = packet.get_mut(HEADER + 3..HEADER + 5) {
+        let status = Status::from_bits_retain(u16::from_le_bytes([*low, *high])) - Status::METADATA_CHANGED;
+        [*low, *high] = status.bits().to_le_bytes();
+    }
+}
+
 impl Client {
     /// Sends any payload as a command and reads its reply, as long as `expect` says that it is. A request for a file is
     /// answered with [`Client::infile`].
@@ -148,6 +158,9 @@ impl Client {
                     let mut packet: Vec<u8> = self.buffer.drain(..len).collect();
                     if kind == (Kind::Eof { after_columns: true }) {
                         forget(&mut packet);
+                    }
+                    if matches!(kind, Kind::EndOfRows | Kind::Eof { after_columns: false }) {
+                        overlook(&mut packet);
                     }
                     if kind == Kind::LocalInfile {
                         self.seq = packet[3].wrapping_add(1);
