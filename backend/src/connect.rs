@@ -376,13 +376,15 @@ pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, Exchange
         IF(FIND_IN_SET('character_set_client', @@session_track_system_variables), '', ',character_set_client'))))";
     const ASK: &str = "SELECT @@sql_mode, @@character_set_client, CURRENT_USER(), DATABASE(), \
         @@global.session_track_system_variables, @@global.session_track_state_change, @@global.init_connect=''";
-    // The last two leave FOUND_ROWS() and ROW_COUNT() as a new session has them.
-    send_queries(connection, &[ASK, "SELECT 1 FROM DUAL WHERE FALSE", TRACK]).await?;
+    // The last two leave FOUND_ROWS(), ROW_COUNT() and no warnings, as a new session has them.
+    send_queries(connection, &[TRACK, ASK, "SELECT 1 FROM DUAL WHERE FALSE", "DO 0"]).await?;
     // All answers are read, also where the first is an error, so that none is left over.
+    let tracked = first_row(connection).await;
     let row = first_row(connection).await;
     let none = first_row(connection).await;
     first_row(connection).await?;
     none?;
+    tracked?;
     let row = row?;
     let mut texts =
         row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use sql::source::Fault;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::{CheckArgs, Cli, Command, ControlArgs, ExplainArgs, ServeArgs};
 use crate::config::{Account, Config, Format, Listen, Log, Secret};
@@ -74,14 +77,18 @@ fn failed(error: &dyn std::fmt::Display) -> ExitCode {
 }
 
 fn log_as(log: &Log) {
-    let builder = tracing_subscriber::fmt()
-        .with_max_level(LevelFilter::from_level(log.level))
+    // The parser tells each token that it meets, literals among them.
+    let levels = Targets::new()
+        .with_default(LevelFilter::from_level(log.level))
+        .with_target("sqlparser", LevelFilter::WARN);
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()));
-    match log.format {
-        Format::Text => builder.init(),
-        Format::Json => builder.json().init(),
-    }
+    let layer = match log.format {
+        Format::Text => layer.boxed(),
+        Format::Json => layer.json().boxed(),
+    };
+    tracing_subscriber::registry().with(layer.with_filter(levels)).init();
 }
 
 fn check(args: &CheckArgs) -> ExitCode {

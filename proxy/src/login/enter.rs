@@ -105,7 +105,17 @@ impl Entering<'_> {
     async fn claimed(&self, talk: &mut Talk<'_>, password: Password, whom: Whom) -> Result<Entered, Failure> {
         let sent = !password.is_empty();
         let stranger = matches!(whom, Whom::Nobody);
+        let account = whom.clone();
         let mut entered = match self.login(talk, Secret::Password(password.clone()), whom, None).await {
+            // A server says so only to who has the password.
+            Err(failure @ Failure::Locked { .. }) => {
+                if let Whom::Account(account) = &account
+                    && let Auth::CachingSha2(stored) = &account.auth
+                {
+                    self.shared.known.remember(&account.current_user(), stored, password);
+                }
+                return Err(failure);
+            }
             // Servers ask strangers for one plugin or another, some of which the proxy has not.
             Err(failure) if is_denied(&failure) || (stranger && is_stuck(&failure)) => {
                 tracing::debug!(%failure, "a password was tried");

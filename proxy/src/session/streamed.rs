@@ -130,7 +130,9 @@ impl Session {
     }
 
     async fn execution_way(&mut self, header: Header, id: u32) -> Result<Way, End> {
-        let Some((id, traces)) = self.execution(id) else { return Ok(Way::Away(Some(unknown(id, self.view.flavor.product)))) };
+        let Some((id, traces)) = self.execution(id) else {
+            return Ok(Way::Away(Some(unknown(id, self.view.flavor.product))));
+        };
         let mut input = std::mem::take(&mut self.client.input);
         let ready = self.ready(id, traces, input.filled().get(HEADER..).unwrap_or_default()).await;
         if !matches!(ready, Ok(None)) {

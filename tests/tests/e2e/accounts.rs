@@ -150,9 +150,9 @@ async fn a_shared_session_can_log_in_again() {
 #[tokio::test]
 async fn other_plugins_get_the_password_over_tls_only() {
     let Some(server) = MariaDb::start(&["--plugin-load-add=auth_ed25519"]) else { return };
+    let signs = "CREATE USER a_signs@'%' IDENTIFIED VIA ed25519 USING PASSWORD('signs')";
+    make(&server.server(), &[signs, "CREATE USER a_local@'%' IDENTIFIED VIA unix_socket"]).await;
     let proxy = Setup::mariadb(server.port()).start();
-    let made = "CREATE USER a_signs@'%' IDENTIFIED VIA ed25519 USING PASSWORD('signs')";
-    make(&server.server(), &[made]).await;
     let (user, wrong) =
         (proxy.server().as_user("a_signs", "signs"), proxy.server().as_user("a_signs", "wrong"));
     for client in [Client::MariaDb, Client::MySql, Client::PyMySql, Client::ConnectorPure] {
@@ -160,8 +160,6 @@ async fn other_plugins_get_the_password_over_tls_only() {
         assert_eq!(came(client, &wrong, Tls::On, None).await, Came::Out(1045), "{client:?}");
         assert_eq!(came(client, &user, Tls::Off, None).await, Came::Out(1251), "{client:?}");
     }
-    let root = server.server();
-    make(&root, &["CREATE USER a_local@'%' IDENTIFIED VIA unix_socket"]).await;
     let local = proxy.server().as_user("a_local", "x");
     assert_eq!(came(Client::MariaDb, &local, Tls::On, None).await, Came::Out(1251), "nothing to pass on");
 }

@@ -40,10 +40,13 @@ async fn cursors() {
         talk.execute(id, READ_ONLY, &[]);
         talk.simple(&Command::StmtReset(id));
         fetch(talk, id, 1);
-        talk.execute(id, 0, &[]);
-        fetch(talk, id, 1);
-        talk.client.send(&Command::StmtClose(id)).unwrap();
-        talk.client.send(&Command::StmtClose(other)).unwrap();
+        // Prepared anew: MySQL 9.7 sends no rows and no end for a statement that has had a cursor before.
+        let without = talk.prepare(five).unwrap();
+        talk.execute(without, 0, &[]);
+        fetch(talk, without, 1);
+        for id in [id, other, without] {
+            talk.client.send(&Command::StmtClose(id)).unwrap();
+        }
         talk.query("SELECT 'alive'");
     })
     .await;

@@ -144,8 +144,15 @@ impl Talk {
     }
 }
 
-/// A packet as text. Errors name a statement's number in parentheses, which the connection has counted.
+/// A packet as text. A client that is not told of changes of its session's state has no use for the flag that says that they
+/// follow. Errors name a statement's number in parentheses, which the connection has counted.
 fn shown(packet: &[u8]) -> String {
+    if let [EOF, a, b, low, high] = *packet {
+        let status =
+            Status::from_bits_retain(u16::from_le_bytes([low, high])) - Status::SESSION_STATE_CHANGED;
+        let [low, high] = status.bits().to_le_bytes();
+        return [EOF, a, b, low, high].escape_ascii().to_string();
+    }
     let text = packet.escape_ascii().to_string();
     match (packet.first(), text.find('('), text.find(')')) {
         (Some(&ERR), Some(start), Some(end)) if start < end => {
