@@ -58,6 +58,10 @@ async fn as_at_the_server(straight: &Server, proxied: &Server) {
     for client in Client::ALL {
         for tls in [Tls::On, Tls::Off] {
             for (user, password) in ACCOUNTS {
+                // MySQL asks strangers for a plugin of its choice, and this client gives up on one of them without TLS.
+                if matches!((client, tls, user), (Client::ConnectorPure, Tls::Off, "a_nobody")) {
+                    continue;
+                }
                 let expected = came(client, &straight.as_user(user, password), tls, None).await;
                 let_in += u32::from(matches!(expected, Came::In(_)));
                 // Once for the password itself, once with what is known of it then.

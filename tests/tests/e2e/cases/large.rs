@@ -9,7 +9,7 @@ use super::scene::{everywhere, exchange, query, strings};
 
 /// A command whose payload has exactly `len` bytes.
 fn text_of(len: usize) -> Vec<u8> {
-    let (head, tail) = (b"SELECT SHA1('", b"') AS m, 'behind' AS b");
+    let (head, tail) = (b"SELECT SHA2('", b"', 256) AS m, 'behind' AS b");
     let filling = len - 1 - head.len() - tail.len();
     [&head[..], &vec![b'x'; filling], tail].concat()
 }
@@ -30,7 +30,8 @@ fn statements_around_the_boundary_of_a_packet() {
 fn a_parameter_over_sixteen_megabytes() {
     everywhere("case_large_param", |scene| {
         let mut client = scene.client();
-        let (id, reply) = scene.prepare(&mut client, b"SELECT LENGTH(?) AS l, SHA1(?) AS m, ? AS behind");
+        let (id, reply) =
+            scene.prepare(&mut client, b"SELECT LENGTH(?) AS l, SHA2(?, 256) AS m, ? AS behind");
         let mut said = vec![reply];
         // The payload of the second is exactly one packet long: what is around the value has 34 bytes.
         let around = 10 + strings(&[Some(&[]), Some(b"small"), Some(b"after")]).len() + 3;

@@ -17,24 +17,24 @@ use super::scene::{everywhere, query};
 struct Bench {
     name: &'static str,
     server: Server,
+    schema: &'static str,
     ear: Interposer,
     proxy: Proxy,
     _keeps: Option<Arc<MariaDb>>,
 }
 
-const SCHEMA: &str = "case_literals";
-
 /// Fires as it is; `{}` is a place for a literal.
 const PATTERN: &str = "SELECT id, note FROM cur WHERE note <> {} UNION ALL SELECT id, note FROM old WHERE note <> {} ORDER BY id LIMIT 7";
 
-fn benches() -> Vec<Bench> {
+/// A server of each kind, with a schema of this name.
+fn benches(schema: &'static str) -> Vec<Bench> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let bench = |name, server: Server, setup: fn(u16) -> Setup, keeps| {
         let mut client = Client::login(&server, None, modern()).unwrap();
         for text in [
-            format!("DROP DATABASE IF EXISTS {SCHEMA}"),
-            format!("CREATE DATABASE {SCHEMA} CHARACTER SET utf8mb4"),
-            format!("USE {SCHEMA}"),
+            format!("DROP DATABASE IF EXISTS {schema}"),
+            format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4"),
+            format!("USE {schema}"),
             "CREATE TABLE cur (id INT NOT NULL PRIMARY KEY, note VARCHAR(200) NOT NULL) ENGINE=InnoDB".to_owned(),
             "CREATE TABLE old LIKE cur".to_owned(),
             "INSERT INTO cur VALUES (1, 'C:\\\\new'), (2, ''''), (3, 'LIMIT 5 OFFSET 9'), (4, 'A'), (5, '\u{1f600}')".to_owned(),
@@ -46,7 +46,7 @@ fn benches() -> Vec<Bench> {
         let proxy = setup(0)
             .backend(&format!("primary: \"127.0.0.1:{}\", tls: {{mode: disabled}}", ear.port()))
             .start();
-        let bench = Bench { name, server, ear, proxy, _keeps: keeps };
+        let bench = Bench { name, schema, server, ear, proxy, _keeps: keeps };
         bench.warm();
         bench
     };
@@ -67,7 +67,7 @@ impl Bench {
     }
 
     fn client(&self) -> Client {
-        Client::login(&self.proxy.server(), Some(SCHEMA), modern()).unwrap()
+        Client::login(&self.proxy.server(), Some(self.schema), modern()).unwrap()
     }
 
     /// Runs a text; the reply, and what the server was sent last.
@@ -146,7 +146,7 @@ const LITERALS: [&str; 53] = [
 
 #[test]
 fn literals_come_out_of_a_rewrite_as_they_went_in() {
-    for bench in benches() {
+    for bench in benches("case_literals") {
         let modes: [(&str, &[&str]); 3] = [
             ("", &LITERALS),
             ("ANSI_QUOTES", &["'a'", "'a\"b'", r"'a\'b'", "N'x'", "\"note\"", "x'41'"]),
@@ -155,7 +155,7 @@ fn literals_come_out_of_a_rewrite_as_they_went_in() {
         let mut rewritten = 0;
         for (mode, literals) in modes {
             let (mut straight, mut client) =
-                (Client::login(&bench.server, Some(SCHEMA), modern()).unwrap(), bench.client());
+                (Client::login(&bench.server, Some(bench.schema), modern()).unwrap(), bench.client());
             let set = format!("SET sql_mode = '{mode}'");
             query(&mut straight, set.as_bytes());
             query(&mut client, set.as_bytes());
@@ -198,8 +198,8 @@ fn rows(reply: &ExactReply) -> Vec<Vec<u8>> {
 
 #[test]
 fn rules_do_not_look_into_strings_comments_and_names() {
-    for bench in benches() {
-        let mut straight = Client::login(&bench.server, Some(SCHEMA), modern()).unwrap();
+    for bench in benches("case_words") {
+        let mut straight = Client::login(&bench.server, Some(bench.schema), modern()).unwrap();
         let mut client = bench.client();
         let union = "SELECT id FROM cur UNION ALL SELECT id FROM old ORDER BY id LIMIT 3";
         for text in [
