@@ -172,6 +172,11 @@ impl Statements {
     }
 }
 
+/// Of a statement that was not looked at, which is one of more than a megabyte: few of them ask for warnings or counts.
+pub(super) fn unseen() -> Traces {
+    Traces { reads: Soft::INSERT_ID, ..Traces::unknown() }
+}
+
 /// What a command needs that names a statement and does not execute it.
 fn other(id: u32) -> Wants {
     Wants { traces: quiet(), statement: Some(Named { id, purpose: Purpose::Other }) }
@@ -293,7 +298,7 @@ impl Session {
     pub(super) fn execution(&self, id: u32) -> Option<(u32, Traces)> {
         let id = self.statements.meant(id);
         let prepared = self.statements.list.get(&id)?;
-        Some((id, prepared.planned.as_ref().map_or(Traces::unknown(), |planned| planned.traces())))
+        Some((id, prepared.planned.as_ref().map_or_else(unseen, |planned| planned.traces())))
     }
 
     /// A command names a statement that the session does not have: the server says so best, if it has none of that id either.

@@ -3,14 +3,12 @@
 use std::io;
 
 use backend::buffer::{Buffer, LARGE};
-use sql::Traces;
-use sql::traces::Soft;
 use wire::execute::set_statement;
 use wire::follow::Expect;
 use wire::packet::{HEADER, Header, MAX_PAYLOAD};
 use wire::{ProtocolError, SqlError};
 
-use super::prepared::{Addressed, WRONG_ARGUMENTS, unknown};
+use super::prepared::{Addressed, WRONG_ARGUMENTS, unknown, unseen};
 use super::{End, LOOKED_AT, Session};
 use crate::stats::{Activity, Counter};
 
@@ -107,9 +105,8 @@ impl Session {
                 self.execution_way(header, id).await
             };
         }
-        // Nothing is known of it, so it keeps its connection. Few ask for warnings or counts in a megabyte.
-        let traces = Traces { reads: Soft::INSERT_ID, ..Traces::unknown() };
-        if let Some(error) = self.attach(traces).await? {
+        // Nothing is known of it, so it keeps its connection.
+        if let Some(error) = self.attach(unseen()).await? {
             return Ok(Way::Away((first != LONG_DATA).then_some(error)));
         }
         if first == PREPARE {
