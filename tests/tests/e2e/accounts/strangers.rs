@@ -51,15 +51,15 @@ async fn same(server: &Server, proxy: &Proxy, exists: &str) {
         let logins = seen_by(server).await - before;
         let packets = runs[0].0.clone();
         assert!(runs.iter().all(|run| run.0 == packets), "{user}: {runs:?}");
-        let mut times: Vec<Duration> = runs.iter().map(|run| run.1).collect();
-        times.sort();
-        both.push((packets, logins, times[4]));
+        // The least disturbed one.
+        let time = runs.iter().map(|run| run.1).min().unwrap_or_default();
+        both.push((packets, logins, time));
     }
     assert_eq!(both[0].0, both[1].0, "the packets");
     assert_eq!(both[0].1, both[1].1, "the logins at the server");
     let (known, stranger) = (both[0].2.as_secs_f64(), both[1].2.as_secs_f64());
     // Coarse, for a busy machine: what must not be is a look at the accounts or a login more.
-    assert!((0.2..5.0).contains(&(known / stranger)), "medians {known} and {stranger} seconds");
+    assert!((0.2..5.0).contains(&(known / stranger)), "{known} and {stranger} seconds at best");
 }
 
 #[tokio::test]
