@@ -38,8 +38,6 @@ fn ordinary_statements_leave_nothing() {
         "DELETE FROM t WHERE id BETWEEN 3 AND 4",
         "BEGIN",
         "START TRANSACTION READ ONLY",
-        "COMMIT",
-        "ROLLBACK",
         "SAVEPOINT a",
         "SHOW TABLES",
         "SHOW CREATE TABLE t",
@@ -51,6 +49,10 @@ fn ordinary_statements_leave_nothing() {
     ] {
         assert_eq!(traces(text), Traces::default(), "{text}");
     }
+    for text in ["COMMIT", "ROLLBACK", "COMMIT AND CHAIN"] {
+        assert_eq!(traces(text), Traces { ends: true, ..Traces::default() }, "{text}");
+    }
+    assert!(!traces("ROLLBACK TO SAVEPOINT a").ends);
 }
 
 #[test]
