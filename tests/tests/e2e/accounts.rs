@@ -88,7 +88,8 @@ async fn mariadb_accounts_log_in_as_at_the_server() {
 
 #[tokio::test]
 async fn mysql_accounts_log_in_as_at_the_server() {
-    let Some(server) = MySql::shared().await else { return };
+    // What the server remembers of passwords must not be forgotten for another test's sake.
+    let Some(server) = own_mysql().await else { return };
     let proxy = Setup::mysql(server.port()).from_backends().start();
     as_at_the_server(&server.server(), &proxy.server()).await;
 }

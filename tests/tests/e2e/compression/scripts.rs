@@ -59,7 +59,6 @@ drivers! {
     mariadb_client: "run_client.py", "mariadb-client", "mariadb-client:zlib";
     connector_pure_text: "run_connector.py", "connector:pure:text:zlib", "connector:pure:text:zlib";
     connector_c_text: "run_connector.py", "connector:c:text", "connector:c:text:zlib";
-    connector_c_prepared: "run_connector.py", "connector:c:prepared", "connector:c:prepared:zlib";
 }
 
 /// What the client prints, but for how long a statement took.
