@@ -132,7 +132,7 @@ impl Talk {
         OkPacket::parse(packet, self.client.capabilities()).unwrap().status
     }
 
-    fn deprecates_eof(&self) -> bool {
+    pub(super) fn deprecates_eof(&self) -> bool {
         self.client.capabilities().contains(Capabilities::DEPRECATE_EOF)
     }
 
