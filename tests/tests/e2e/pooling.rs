@@ -230,7 +230,7 @@ async fn many_clients_over_two_connections() {
 /// A shared connection that dies takes the last insert's id along, and nothing else: the session goes on.
 #[tokio::test]
 async fn a_shared_connection_that_dies_ends_no_session() {
-    let Some(server) = MariaDb::shared() else { return };
+    let Some(server) = MariaDb::start(&[]) else { return };
     let proxy = Setup::mariadb(server.port())
         .line("pooling: transaction")
         .line("limits: {statements_per_backend: 1}")
