@@ -286,12 +286,7 @@ async fn open(target: &Target, login: &Login<'_>) -> Result<(Connection, Opened)
         statements: Box::default(),
     };
     // An expired password is answered with an error to whatever is asked.
-    let named = name_charset(&mut connection, login.charset).await;
-    let settings = match named {
-        Ok(()) => bootstrap(&mut connection).await,
-        Err(error) => Err(error),
-    };
-    let (settings, expired) = match settings {
+    let (settings, expired) = match begin(&mut connection, login.charset).await {
         Ok(settings) => (settings, None),
         Err(ExchangeError::Server(error)) if error.code == code::MUST_CHANGE_PASSWORD => {
             (Settings::default(), Some(error))
@@ -348,6 +343,12 @@ fn greeted_in(charset: u16) -> u16 {
     u8::try_from(charset).map_or(0, u16::from)
 }
 
+/// What is asked and set before a session begins.
+async fn begin(connection: &mut Connection, charset: u16) -> Result<Settings, ExchangeError> {
+    name_charset(connection, charset).await?;
+    bootstrap(connection).await
+}
+
 /// Sets the collation whose id is too large for a login.
 async fn name_charset(connection: &mut Connection, charset: u16) -> Result<(), ExchangeError> {
     if charset == greeted_in(charset) {
@@ -376,15 +377,13 @@ pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, Exchange
         IF(FIND_IN_SET('character_set_client', @@session_track_system_variables), '', ',character_set_client'))))";
     const ASK: &str = "SELECT @@sql_mode, @@character_set_client, CURRENT_USER(), DATABASE(), \
         @@global.session_track_system_variables, @@global.session_track_state_change, @@global.init_connect=''";
-    // The last two leave FOUND_ROWS(), ROW_COUNT() and no warnings, as a new session has them.
-    send_queries(connection, &[TRACK, ASK, "SELECT 1 FROM DUAL WHERE FALSE", "DO 0"]).await?;
+    // The last two leave FOUND_ROWS() and ROW_COUNT() as a new session has them.
+    send_queries(connection, &[ASK, "SELECT 1 FROM DUAL WHERE FALSE", TRACK]).await?;
     // All answers are read, also where the first is an error, so that none is left over.
-    let tracked = first_row(connection).await;
     let row = first_row(connection).await;
     let none = first_row(connection).await;
     first_row(connection).await?;
     none?;
-    tracked?;
     let row = row?;
     let mut texts =
         row.into_iter().map(|cell| cell.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()));

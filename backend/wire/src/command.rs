@@ -6,7 +6,7 @@ use crate::follow::Expect;
 use crate::{Capabilities, ProtocolError};
 
 /// Flag of `COM_STMT_EXECUTE`: the number of parameters is sent although the statement has none of its own.
-const PARAMETER_COUNT_AVAILABLE: u8 = 8;
+pub(crate) const PARAMETER_COUNT_AVAILABLE: u8 = 8;
 
 /// One command. Texts are bytes in the connection's character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

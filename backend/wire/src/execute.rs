@@ -4,14 +4,13 @@
 //! executes on a connection where another one has executed the same statement meanwhile must send them again.
 
 use crate::codec::Reader;
+use crate::command::PARAMETER_COUNT_AVAILABLE;
 use crate::{Capabilities, ProtocolError};
 
 /// `COM_STMT_EXECUTE`.
 const EXECUTE: u8 = 0x17;
 /// `COM_STMT_BULK_EXECUTE`.
 const BULK_EXECUTE: u8 = 0xFA;
-/// Flag of `COM_STMT_EXECUTE`: the number of parameters is sent although the statement has none of its own.
-const PARAMETER_COUNT_AVAILABLE: u8 = 8;
 /// Flag of `COM_STMT_BULK_EXECUTE`: types are sent.
 const SEND_TYPES: u16 = 128;
 

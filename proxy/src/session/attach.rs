@@ -125,10 +125,9 @@ impl Session {
                 }
             },
         };
-        let shared = self.shared.clone();
         let named = wants.statement;
         let statement = named.and_then(|named| Some((self.statements.statement(named.id)?, named.purpose)));
-        let mut ready = place(statement, sharing, &mut lease, &shared.home().pool).await;
+        let mut ready = place(statement, sharing, &mut lease, &self.shared.home().pool).await;
         if ready.is_ok() {
             ready = self.recall(sharing, wants.traces, &mut lease).await;
         }

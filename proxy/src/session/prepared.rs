@@ -127,6 +127,10 @@ impl Statements {
         self.list.get(&id)?.moving.as_ref()
     }
 
+    fn moving_mut(&mut self, id: u32) -> Option<&mut Moving> {
+        self.list.get_mut(&id)?.moving.as_mut()
+    }
+
     /// The statement behind an id.
     pub(super) fn statement(&self, id: u32) -> Option<&Arc<Statement>> {
         self.moving(id).map(|moving| &moving.statement)
@@ -149,7 +153,7 @@ impl Statements {
     }
 
     fn hold(&mut self, id: u32, hold: Hold) {
-        let Some(Prepared { moving: Some(moving), .. }) = self.list.get_mut(&id) else { return };
+        let Some(moving) = self.moving_mut(id) else { return };
         let before = std::mem::replace(&mut moving.hold, hold);
         self.holding += usize::from(hold != Hold::Nothing);
         self.holding -= usize::from(before != Hold::Nothing);
@@ -220,18 +224,17 @@ impl Session {
     /// Finds out what the statement is that is about to be prepared on the connection in hand; a text that is not in hand
     /// makes one that stays there.
     pub(super) async fn announce_statement(&mut self, text: Option<&[u8]>) -> Result<Coming, End> {
-        let shared = self.shared.clone();
-        let pool = &shared.home().pool;
+        let pool = &self.shared.home().pool;
         let (Some(sharing), Some(lease)) = (&mut self.server.sharing, &mut self.server.link) else {
             return Ok(Coming { id: None, statement: None });
         };
-        let text = text.filter(|_| sharing.pin.is_none());
-        let statement = match text {
-            Some(text) if sharing.know_profile(lease, pool).await? => match &sharing.profile {
-                Some(profile) => self.statements.intern(pool.statements(), text, profile),
-                None => pool.statements().bound(),
-            },
-            _ => pool.statements().bound(),
+        let origin = match text.filter(|_| sharing.pin.is_none()) {
+            Some(text) => sharing.know_profile(lease, pool).await?.map(|profile| (text, profile)),
+            None => None,
+        };
+        let statement = match origin {
+            Some((text, profile)) => self.statements.intern(pool.statements(), text, &profile),
+            None => pool.statements().bound(),
         };
         let statements = &mut self.statements;
         loop {
@@ -342,10 +345,7 @@ impl Session {
         traces: Traces,
         payload: &[u8],
     ) -> Result<Option<SqlError>, End> {
-        let owed = match self.statements.list.get_mut(&id) {
-            Some(Prepared { moving: Some(moving), .. }) => moving.owed.take(),
-            _ => None,
-        };
+        let owed = self.statements.moving_mut(id).and_then(|moving| moving.owed.take());
         if owed.is_some() {
             return Ok(owed);
         }
@@ -360,7 +360,7 @@ impl Session {
     /// Both sides remember what it carries.
     pub(super) fn address(&mut self, id: u32, payload: &[u8]) -> Result<Addressed, SqlError> {
         let capabilities = self.server.capabilities;
-        let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
+        let Some(moving) = self.statements.moving_mut(id) else {
             return Err(unknown(id, self.view.flavor.product));
         };
         let entry = self.server.link.as_mut().and_then(|lease| lease.statements.find(&moving.statement));
@@ -404,12 +404,18 @@ impl Session {
             _ => Hold::Nothing,
         };
         self.statements.hold(id, hold);
-        if answer.error
-            && let Some(moving) = self.statements.moving(id)
-            && let Some(lease) = &mut self.server.link
-            && let Some(entry) = lease.statements.find(&moving.statement)
-        {
+        if answer.error {
             // Who knows whether the server took the types.
+            self.forget_types(id);
+        }
+    }
+
+    /// The connection's statement does not have the types that were noted with it: the next execution brings them again.
+    pub(super) fn forget_types(&mut self, id: u32) {
+        if let Some(statement) = self.statements.statement(id)
+            && let Some(lease) = &mut self.server.link
+            && let Some(entry) = lease.statements.find(statement)
+        {
             entry.types.clear();
         }
     }
@@ -440,7 +446,6 @@ impl Session {
         if self.server.sharing.is_none() {
             return self.forward(header, bytes, Expect::None, quiet()).await;
         }
-        let id = self.statements.meant(id);
         if let Some(server) = self.long_data_at(id).await? {
             execute::set_statement(bytes.get_mut(HEADER..).unwrap_or_default(), server);
             self.send_server(bytes).await?;
@@ -450,12 +455,13 @@ impl Session {
 
     /// The server's id of a statement that gets a part of a parameter's value now; `None` where nothing can be sent.
     pub(super) async fn long_data_at(&mut self, id: u32) -> Result<Option<u32>, End> {
+        let id = self.statements.meant(id);
         if self.statements.moving(id).is_none() {
             // As the servers do.
             return Ok(None);
         }
         if let Some(error) = self.attach(other(id)).await? {
-            if let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) {
+            if let Some(moving) = self.statements.moving_mut(id) {
                 moving.owed = Some(error);
             }
             return Ok(None);
@@ -475,7 +481,7 @@ impl Session {
             return self.forward(header, bytes, Expect::Simple, quiet()).await;
         }
         let id = self.statements.meant(id);
-        let Some(Prepared { moving: Some(moving), .. }) = self.statements.list.get_mut(&id) else {
+        let Some(moving) = self.statements.moving_mut(id) else {
             return self.forward_unknown(header, bytes, id, Expect::Simple).await;
         };
         moving.owed = None;
@@ -550,9 +556,7 @@ pub(super) async fn place(
     pool: &backend::pool::Pool,
 ) -> Result<(), Unusable> {
     let registry = pool.statements();
-    if lease.statements.is_untidy(registry) {
-        tidy(lease, registry).await?;
-    }
+    tidy(lease, registry).await?;
     let Some((statement, purpose)) = statement else { return Ok(()) };
     if let Some(entry) = lease.statements.find(statement) {
         // MySQL (9.7, tried) answers a statement that was executed with a cursor before without its rows.
@@ -563,10 +567,8 @@ pub(super) async fn place(
         lease.statements.discard(statement);
     }
     let Some((text, origin)) = statement.origin() else { return Err(patch::lost_state().into()) };
-    if !sharing.know_profile(lease, pool).await? {
-        return Err(patch::lost_state().into());
-    }
-    let Some(current) = sharing.profile.clone() else { return Err(patch::lost_state().into()) };
+    let current = sharing.know_profile(lease, pool).await?;
+    let Some(current) = current else { return Err(patch::lost_state().into()) };
     // Warnings and counts do not survive it.
     sharing.save(lease).await?;
     sharing.take_over();
@@ -588,14 +590,14 @@ pub(super) async fn place(
     if let Some(entry) = lease.statements.find(statement) {
         entry.opened = purpose == Purpose::Cursor;
     }
-    if lease.statements.is_untidy(registry) {
-        tidy(lease, registry).await?;
-    }
-    Ok(())
+    Ok(tidy(lease, registry).await?)
 }
 
 /// Closes what nobody has any more.
 async fn tidy(lease: &mut Lease, registry: &Registry) -> Result<(), ExchangeError> {
+    if !lease.statements.is_untidy(registry) {
+        return Ok(());
+    }
     let closing = lease.statements.to_close(registry);
     if closing.is_empty() {
         return Ok(());

@@ -105,13 +105,12 @@ impl Session {
         }
         let mut overwritten = matches!(sharing.counts.found, Found::Known(_));
         overwritten |= sharing.profile.is_none();
-        if !sharing.know_profile(lease, &self.shared.home().pool).await? {
+        let Some(profile) = sharing.know_profile(lease, &self.shared.home().pool).await? else {
             sharing.pin = Some(Pin::Variable);
             lease.keep();
             self.member.set_pin(Pin::Variable.text());
             return Ok(());
-        }
-        let Some(profile) = sharing.profile.clone() else { return Ok(()) };
+        };
         if let Some(why) = self.statements.keeps(profile.schema()) {
             lease.keep();
             self.member.set_pin(why);

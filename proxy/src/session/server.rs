@@ -226,8 +226,8 @@ impl Sharing {
         Ok(())
     }
 
-    /// Makes sure that the session's state is known; `false` where it cannot be told or brought to another connection. Asking
-    /// ends what is held, which is saved before.
+    /// The session's state, asked for where it is not known; `None` where it cannot be told or brought to another connection.
+    /// Asking ends what is held, which is saved before.
     ///
     /// # Errors
     /// See [`ExchangeError`].
@@ -235,7 +235,7 @@ impl Sharing {
         &mut self,
         lease: &mut Lease,
         pool: &Pool,
-    ) -> Result<bool, ExchangeError> {
+    ) -> Result<Option<Arc<Profile>>, ExchangeError> {
         // What a session does that keeps its connection is not followed.
         if self.profile.is_none() || self.pin.is_some() {
             self.save(lease).await?;
@@ -243,7 +243,7 @@ impl Sharing {
             let profile = Profile::read(lease).await?.filter(Profile::is_portable);
             self.profile = profile.map(|profile| pool.profile(profile));
         }
-        Ok(self.profile.is_some())
+        Ok(self.profile.clone())
     }
 
     /// What a connection said the id of the last insert is.

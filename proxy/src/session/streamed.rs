@@ -153,6 +153,7 @@ impl Session {
         // Types that the client left out make the packet longer; where it is cut, everything would have to move.
         let len = header.len + types.len();
         if len >= MAX_PAYLOAD {
+            self.forget_types(id);
             let text = "a parameter of 16 MB needs the types of all parameters, which were left out; prepare the statement again";
             return Ok(Way::Away(Some(SqlError::new(WRONG_ARGUMENTS, text))));
         }
