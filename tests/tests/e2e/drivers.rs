@@ -16,23 +16,28 @@ static AT_MARIADB: Mutex<()> = Mutex::const_new(());
 static AT_MYSQL: Mutex<()> = Mutex::const_new(());
 
 async fn same(driver: Driver, product: &str, straight: &Server, setup: &Setup) {
-    if let Some(what) = driver.lacks() {
+    let _alone = if product == "mysql" { AT_MYSQL.lock().await } else { AT_MARIADB.lock().await };
+    compared(driver, driver, product, straight, setup).await;
+}
+
+/// The script through `left` straight, and through `right` and proxies of every kind.
+pub(super) async fn compared(left: Driver, right: Driver, product: &str, straight: &Server, setup: &Setup) {
+    if let Some(what) = right.lacks() {
         return machine::missing(what);
     }
-    let _alone = if product == "mysql" { AT_MYSQL.lock().await } else { AT_MARIADB.lock().await };
     let files = TempDir::with_prefix("shuntyard-files-").unwrap();
-    let left = run(driver, straight, product, files.path()).await;
-    assert!(left.steps() > 20, "the script ran");
+    let expected = run(left, straight, product, files.path()).await;
+    assert!(expected.steps() > 20, "the script ran");
     let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
     for (pooling, setup) in [("session", setup), ("transaction", &shared)] {
         let proxy = setup.start();
-        let right = run(driver, &proxy.server(), product, files.path()).await;
-        let found = left.differences(&right, &Script::load());
+        let proxied = run(right, &proxy.server(), product, files.path()).await;
+        let found = expected.differences(&proxied, &Script::load());
         assert!(
             found.is_empty(),
-            "{driver:?} at {product}, pooling: {pooling}: {} of {} steps differ (straight ≠ proxied):\n{}",
+            "{right:?} at {product}, pooling: {pooling}: {} of {} steps differ (straight ≠ proxied):\n{}",
             found.len(),
-            left.steps(),
+            expected.steps(),
             found.join("\n")
         );
     }

@@ -1,45 +1,22 @@
 //! Drivers that compress, proxied, against the same drivers straight and without: the whole script, value by value.
 
 use shuntyard_tests::client::Server;
-use shuntyard_tests::drivers::{Driver, run};
+use shuntyard_tests::drivers::Driver;
 use shuntyard_tests::mariadb::MariaDb;
 use shuntyard_tests::mysql::{CommandLine, MySql};
+use shuntyard_tests::proxy::Proxy;
 use shuntyard_tests::proxy::Setup;
-use shuntyard_tests::script::Script;
-use shuntyard_tests::{machine, proxy::Proxy};
-use tempfile::TempDir;
 
-/// Runs a driver straight, and `zlib` through proxies of every kind.
-async fn same(plain: Driver, zlib: Driver, product: &str, straight: &Server, setup: &Setup) {
-    if machine::python().is_none() {
-        return machine::missing("the Python drivers (`tools/pydrivers`)");
-    }
-    let files = TempDir::with_prefix("shuntyard-files-").unwrap();
-    let left = run(plain, straight, product, files.path()).await;
-    assert!(left.steps() > 20, "the script ran");
-    let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
-    for (pooling, setup) in [("session", setup), ("transaction", &shared)] {
-        let proxy = setup.start();
-        let right = run(zlib, &proxy.server(), product, files.path()).await;
-        let found = left.differences(&right, &Script::load());
-        assert!(
-            found.is_empty(),
-            "{zlib:?} at {product}, pooling: {pooling}: {} of {} steps differ (straight ≠ proxied):\n{}",
-            found.len(),
-            left.steps(),
-            found.join("\n")
-        );
-    }
-}
+use crate::drivers::compared;
 
 async fn at_mariadb(plain: Driver, zlib: Driver) {
     let Some(server) = MariaDb::start(&[]) else { return };
-    same(plain, zlib, "mariadb", &server.server(), &Setup::mariadb(server.port())).await;
+    compared(plain, zlib, "mariadb", &server.server(), &Setup::mariadb(server.port())).await;
 }
 
 async fn at_mysql(plain: Driver, zlib: Driver) {
     let Some(server) = tokio::task::spawn_blocking(MySql::own).await.unwrap() else { return };
-    same(plain, zlib, "mysql", &server.server(), &Setup::mysql(server.port())).await;
+    compared(plain, zlib, "mysql", &server.server(), &Setup::mysql(server.port())).await;
 }
 
 macro_rules! drivers {
