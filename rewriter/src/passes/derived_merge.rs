@@ -350,7 +350,7 @@ impl<'a, 's> Merge<'a, 's> {
                     let Some(alias) = item.alias else {
                         return refuse(Guard::Names, format!("the column {shown} has no alias"));
                     };
-                    self.expression(&item.value, "the select list")?;
+                    self.computed(&item.value)?;
                     names.push(name(source, alias).unwrap_or_default());
                 }
             }
@@ -388,26 +388,55 @@ impl<'a, 's> Merge<'a, 's> {
             // MySQL's JSON columns have another character set behind a derived table. Where the inner table is a derived
             // one itself, the next pass asks this of its own columns.
             _ if context.flavor.product == Product::MySql => {
-                let (name, value) = (name.clone(), value.clone());
-                let json = self.scope().is_ok_and(|scope| match value {
-                    DerivedValue::Column(own) => scope
-                        .resolve(source, &own)
-                        .is_ok_and(|(_, column)| column.kind.base == BaseType::Json),
-                    DerivedValue::Star(unit) => scope
-                        .tables
-                        .iter()
-                        .filter(|visible| visible.qualifier_unit == unit)
-                        .filter_map(|visible| visible.table.column(&name))
-                        .any(|column| column.kind.base == BaseType::Json),
-                    DerivedValue::Computed(_) => false,
-                });
-                if json {
+                let name = name.clone();
+                if self.base(index) == Some(BaseType::Json) {
                     return refuse(Guard::Types, format!("{name} is JSON, whose character set would change"));
                 }
             }
             _ => {}
         }
         self.mark(index);
+        Ok(())
+    }
+
+    /// The type of one of the derived table's plain columns; `None` where its table is not known or a derived one itself.
+    fn base(&mut self, index: usize) -> Option<BaseType> {
+        let Derived { name, value, .. } = self.columns.get(index)?;
+        let (name, value) = (name.clone(), value.clone());
+        let source = self.source();
+        let scope = self.scope().ok()?;
+        match value {
+            DerivedValue::Column(own) => Some(scope.resolve(source, &own).ok()?.1.kind.base),
+            DerivedValue::Star(unit) => scope
+                .tables
+                .iter()
+                .filter(|visible| visible.qualifier_unit == unit)
+                .find_map(|visible| visible.table.column(&name))
+                .map(|column| column.kind.base),
+            DerivedValue::Computed(_) => None,
+        }
+    }
+
+    /// An expression of the select list. A sorted join may go through a temporary table, where MariaDB tells VARCHAR of
+    /// what is computed from CHAR; a sorted derived table does not, and tells CHAR.
+    fn computed(&mut self, range: &Range<u32>) -> Result<(), Refusal> {
+        self.expression(range, "the select list")?;
+        if self.subject.query.order.is_none() || self.scope().is_ok_and(|scope| scope.tables.len() < 2) {
+            return Ok(());
+        }
+        for reference in expression::references(self.source(), range, "the select list")? {
+            let index = self.find(&reference)?;
+            if matches!(
+                self.base(index),
+                Some(BaseType::Char | BaseType::Binary | BaseType::Enum | BaseType::Set)
+            ) {
+                let shown = self.source().show(range);
+                return refuse(
+                    Guard::Types,
+                    format!("{shown} may be told as VARCHAR where a join is sorted"),
+                );
+            }
+        }
         Ok(())
     }
 

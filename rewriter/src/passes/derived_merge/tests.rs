@@ -5,9 +5,10 @@ use sql::Product;
 
 use crate::testing::{Session, rule};
 
-const TABLES: [&str; 3] = [
+const TABLES: [&str; 4] = [
     "CREATE TABLE t (id INT NOT NULL PRIMARY KEY, a INT, b INT, name VARCHAR(20), `order` INT, d DECIMAL(10,2))",
     "CREATE TABLE u (id INT NOT NULL PRIMARY KEY, t_id INT NOT NULL, at DATETIME)",
+    "CREATE TABLE k (t_id INT NOT NULL PRIMARY KEY, code CHAR(8))",
     "CREATE TABLE m (id INT NOT NULL PRIMARY KEY, a INT) ENGINE=MyISAM",
 ];
 
@@ -62,6 +63,19 @@ fn output_names_are_kept() {
     refused("SELECT * FROM (SELECT a + 1 FROM t) x", "names: the column a + 1 has no alias");
     refused("SELECT * FROM (SELECT a, b AS A FROM t) x", "two columns named");
     refused("SELECT * FROM (SELECT * FROM t, u) x", "two columns named");
+}
+
+/// Found by random statements at a server that materialises: the merged query used a temporary table.
+#[test]
+fn what_is_computed_from_char_keeps_its_type() {
+    let text = |expression: &str, join: &str, order: &str| {
+        format!("SELECT {expression} AS w FROM (SELECT k.code, k.t_id FROM k{join}) x{order}")
+    };
+    let (join, order) = (" LEFT JOIN u ON u.t_id = k.t_id", " ORDER BY t_id");
+    refused(&text("COALESCE(code, 7)", join, order), "types: COALESCE(code, 7) may be told as VARCHAR");
+    assert!(run(&text("COALESCE(code, 7)", "", order)).is_ok());
+    assert!(run(&text("COALESCE(code, 7)", join, "")).is_ok());
+    assert!(run(&text("t_id + 1", join, order)).is_ok());
 }
 
 #[test]
