@@ -4,7 +4,7 @@ mod check;
 mod keep;
 mod load;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
@@ -34,6 +34,8 @@ struct Shared {
     /// The last catalog read, in force or not.
     catalog: ArcSwapOption<Catalog>,
     state: Mutex<State>,
+    /// Whether a statement's plan has rested on the catalog, or would have, since the last reading.
+    needed: AtomicBool,
     /// Wakes the keeper: counts the requests for a reading.
     wanted: watch::Sender<u64>,
     /// Wakes who waits for a catalog: the generation in force.
@@ -105,8 +107,20 @@ impl CatalogHandle {
         self.shared.request(&mut state);
     }
 
+    /// Notes that a statement's plan rests on the catalog, or would if it were known: it is then read again without
+    /// delay. An atomic load where that is noted already.
+    pub fn need(&self) {
+        if !self.shared.needed.load(Ordering::Relaxed)
+            && !self.shared.needed.swap(true, Ordering::AcqRel)
+            && self.generation() == NO_CATALOG
+        {
+            self.shared.wanted.send_modify(|count| *count += 1);
+        }
+    }
+
     /// Waits until the catalog is in force.
     pub async fn ready(&self) -> Arc<Catalog> {
+        self.need();
         let mut published = self.shared.published.subscribe();
         loop {
             published.borrow_and_update();
@@ -141,9 +155,16 @@ impl CatalogHandle {
         state.generation == NO_CATALOG || state.covered < state.stale
     }
 
+    /// Whether somebody has needed the catalog since the last reading.
+    pub(crate) fn is_needed(&self) -> bool {
+        self.shared.needed.load(Ordering::Acquire)
+    }
+
     /// Puts a reading in force that began after `mark`. With `None` the content is what it was. Returns the
     /// generation of the content.
     pub(crate) fn publish(&self, mark: Mark, read: Option<Catalog>) -> u64 {
+        // Before it is in force: who needs it from then on counts for the next one.
+        let needed = self.shared.needed.swap(false, Ordering::AcqRel);
         let mut state = self.shared.lock();
         if let Some(mut catalog) = read {
             state.generation += 1;
@@ -154,6 +175,9 @@ impl CatalogHandle {
         }
         state.covered = state.covered.max(mark.0);
         self.shared.show(&state);
+        if needed && self.generation() == NO_CATALOG {
+            self.shared.needed.store(true, Ordering::Release);
+        }
         state.generation
     }
 }

@@ -5,7 +5,7 @@ use router::route::route;
 use serde::Serialize;
 use sql::{Scanner, digest};
 
-use crate::planner::{Question, judge};
+use crate::planner::{Question, judge, leans};
 use crate::shared::Shared;
 
 /// An explanation, as it is printed and as JSON.
@@ -47,6 +47,9 @@ pub(crate) fn explain(shared: &Shared, question: &Question<'_>) -> Explanation {
     let tables = shared.home().catalog.current();
     let known_tables = tables.is_some();
     let judged = judge(&rules, &tables.unwrap_or_default(), question, &scan);
+    if judged.outcome.iter().flat_map(|outcome| &outcome.explain).any(leans) {
+        shared.home().catalog.need();
+    }
     let plan = route(judged.known, &topology);
     let verdicts = judged.outcome.iter().flat_map(|outcome| &outcome.explain);
     let rules = verdicts

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use backend::catalog::NO_CATALOG;
 use moka::sync::Cache;
-use rewriter::{Context, Guard, Outcome, Read, RuleId, VerdictKind};
+use rewriter::{Context, Guard, Outcome, Read, RuleId, Verdict, VerdictKind};
 use router::plan::{Forward, Plan, Proposal, Rewritten, Untouched};
 use router::route::{Known, route};
 use router::topology::{BackendId, Topology};
@@ -59,6 +59,8 @@ pub(crate) struct Planned {
     stats: Option<Arc<DigestStats>>,
     fired: Vec<Arc<RuleCount>>,
     refused: Vec<Arc<RuleCount>>,
+    /// Whether a rule's guards asked the catalog.
+    leans: bool,
 }
 
 impl Planned {
@@ -147,6 +149,7 @@ fn planned(
         .filter(|verdict| matches!(&verdict.result, VerdictKind::Refused(why) if why.guard != Guard::Scope))
         .map(|verdict| count(&verdict.rule))
         .collect();
+    let leans = outcome.iter().flat_map(|outcome| &outcome.explain).any(leans);
     // The proxy's own statements are nobody's traffic.
     let stats = (!matches!(plan, Plan::Local)).then(|| {
         shared.stats.digests.get(scan.digest.0, question.schema.unwrap_or_default(), || {
@@ -164,6 +167,16 @@ fn planned(
         stats,
         fired,
         refused,
+        leans,
+    }
+}
+
+/// Whether a rule's verdict rests on the catalog, or would if it were known.
+pub(crate) fn leans(verdict: &Verdict) -> bool {
+    match &verdict.result {
+        VerdictKind::Disabled | VerdictKind::NotMatched(_) => false,
+        VerdictKind::Refused(why) => why.guard != Guard::Scope,
+        VerdictKind::Fired(_) | VerdictKind::WouldFire { .. } => true,
     }
 }
 
@@ -257,20 +270,27 @@ impl Planner {
             let topology = shared.topology.load();
             let catalog = &shared.home().catalog;
             let key = |catalog| key(&scan, question, rules.generation, catalog, topology.epoch());
+            let lean = |planned: &Planned| {
+                if planned.leans {
+                    catalog.need();
+                }
+            };
             if let Some(planned) = self.cache.get(&key(catalog.generation())) {
+                lean(&planned);
                 shared.stats.totals.add(Counter::PlanHits, 1);
                 return planned;
             }
             shared.stats.totals.add(Counter::PlanMisses, 1);
-            let catalog = catalog.current();
-            let generation = catalog.as_ref().map_or(NO_CATALOG, |catalog| catalog.generation);
+            let current = catalog.current();
+            let generation = current.as_ref().map_or(NO_CATALOG, |catalog| catalog.generation);
             // Without a catalog every guard that needs one refuses, so what is planned then is right at any time.
-            let tables = catalog.unwrap_or_default();
+            let tables = current.unwrap_or_default();
             let planned = Arc::new(planned(shared, &rules, &tables, &topology, question, &scan));
             if matches!(&planned.plan, Plan::Forward(Forward { why: Untouched::NotUnderstood, .. })) {
                 shared.stats.totals.add(Counter::Unparsed, 1);
                 shared.log_statement("not understood, forwarded as it came", question.text, question.flavor);
             }
+            lean(&planned);
             self.cache.insert(key(generation), planned.clone());
             planned
         })

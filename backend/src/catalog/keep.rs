@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use sql::catalog::Catalog;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 
@@ -18,6 +19,9 @@ pub struct Timing {
     /// Between two whole readings: the same for other engines on MariaDB. Stretched so that readings take at most
     /// a hundredth of the time.
     pub full: Duration,
+    /// After DDL through the proxy, where no statement needs the catalog: how long none must have come before it is
+    /// read again. A reading opens every table, which whoever works on them would notice.
+    pub quiet: Duration,
     /// The longest wait after failures.
     pub back_off: Duration,
 }
@@ -27,6 +31,7 @@ impl Default for Timing {
         Self {
             check: Duration::from_secs(3),
             full: Duration::from_secs(30),
+            quiet: Duration::from_secs(10),
             back_off: Duration::from_secs(10),
         }
     }
@@ -93,10 +98,30 @@ async fn run(target: Target, handle: CatalogHandle, timing: Timing) {
         }
         tokio::select! {
             () = sleep(wait) => {}
-            // A burst of DDL (a migration) costs the server at most half of one core.
             Ok(()) = requests.changed(), if reader.is_some() => {
-                sleep(reader.as_ref().map_or(Duration::ZERO, |reader| reader.took.min(LONGEST_PAUSE))).await;
+                let took = reader.as_ref().map_or(Duration::ZERO, |reader| reader.took);
+                settled(&handle, &mut requests, took, timing.quiet).await;
             }
+        }
+    }
+}
+
+/// Waits before a reading that was asked for. Where a statement needs it, as long as the last one took: a burst of DDL
+/// (a migration) then costs the server at most half of one core. Otherwise until no more is asked for.
+async fn settled(
+    handle: &CatalogHandle,
+    requests: &mut watch::Receiver<u64>,
+    took: Duration,
+    quiet: Duration,
+) {
+    loop {
+        requests.borrow_and_update();
+        if handle.is_needed() {
+            return sleep(took.min(LONGEST_PAUSE)).await;
+        }
+        tokio::select! {
+            () = sleep(quiet) => return,
+            Ok(()) = requests.changed() => {}
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::machine::{MariaDb, MySql, PATIENCE, as_user, until};
 const CHECKS: Timing = Timing {
     check: Duration::from_millis(100),
     full: Duration::from_secs(3600),
+    quiet: Duration::from_secs(3600),
     back_off: Duration::from_millis(200),
 };
 
@@ -231,6 +232,32 @@ async fn ddl_through_the_proxy_is_read_at_once() {
     // A statement that changed nothing costs a reading and no plan.
     drop(handle.ddl_began());
     assert_eq!(handle.ready().await.generation, second.generation);
+}
+
+/// A reading opens every table: it waits for a statement that needs it, or for the end of the changes.
+#[tokio::test]
+async fn ddl_through_the_proxy_is_read_when_somebody_needs_it() {
+    let server = MariaDb::start(&[]);
+    let handle = CatalogHandle::new();
+    let keeper = keep(server.unix(), handle.clone(), NEVER);
+    let unknown = async || {
+        drop(handle.ddl_began());
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        assert_eq!(handle.generation(), NO_CATALOG, "nobody needs it");
+    };
+    handle.ready().await;
+    unknown().await;
+    handle.need();
+    until(async || handle.current().map(drop)).await;
+    unknown().await;
+    drop(keeper);
+
+    let quiet = Duration::from_millis(700);
+    let _keeper = keep(server.unix(), handle.clone(), Timing { quiet, ..NEVER });
+    handle.ready().await;
+    unknown().await;
+    unknown().await;
+    until(async || handle.current().map(drop)).await;
 }
 
 #[tokio::test]
