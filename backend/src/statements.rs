@@ -3,13 +3,16 @@
 //!
 //! A statement is its text together with the state of session that it was prepared in, since the server keeps SQL mode,
 //! character set, collation and default schema with it. Sessions that have prepared the same are given the same [`Statement`],
-//! so that each connection prepares it once for all of them ([`Placed`]). The server's limit on statements is one for all
+//! so that each connection prepares it once for all of them ([`Placed`]). MySQL also keeps what kinds of parameters a statement
+//! was executed with, and computes later executions by them: there these are part of what it is. The server's limit on statements is one for all
 //! connections, and so is the [`Registry`]'s budget.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use wire::execute::{Kind, NO_KIND};
 
 use crate::profile::Profile;
 
@@ -23,13 +26,19 @@ struct Identity {
     text: Arc<[u8]>,
     /// Equal profiles of one pool are one: see `Pool::profile`.
     profile: Arc<Profile>,
+    /// The kinds of parameters that it was executed with, [`NO_KIND`](wire::execute::NO_KIND) where there was only NULL; empty
+    /// before the first execution, and where the server does not mind.
+    kinds: Arc<[Kind]>,
     /// Counts what one session has prepared more than once.
     copy: u8,
 }
 
 impl PartialEq for Identity {
     fn eq(&self, other: &Self) -> bool {
-        self.copy == other.copy && Arc::ptr_eq(&self.profile, &other.profile) && self.text == other.text
+        self.copy == other.copy
+            && Arc::ptr_eq(&self.profile, &other.profile)
+            && self.kinds == other.kinds
+            && self.text == other.text
     }
 }
 
@@ -39,6 +48,7 @@ impl std::hash::Hash for Identity {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         self.text.hash(state);
         Arc::as_ptr(&self.profile).hash(state);
+        self.kinds.hash(state);
         self.copy.hash(state);
     }
 }
@@ -92,8 +102,19 @@ impl Registry {
     /// The one statement of this text and state, or its copy.
     #[must_use]
     pub fn intern(&self, text: &Arc<[u8]>, profile: &Arc<Profile>, copy: u8) -> Arc<Statement> {
-        let identity = Identity { text: text.clone(), profile: profile.clone(), copy };
-        if copy >= COPIES {
+        self.one(Identity { text: text.clone(), profile: profile.clone(), kinds: Arc::default(), copy })
+    }
+
+    /// The same statement as it is once it was executed with parameters of these kinds; `None` for one that can be prepared
+    /// nowhere else, and does not have to be found again.
+    #[must_use]
+    pub fn of_kinds(&self, statement: &Statement, kinds: Arc<[Kind]>) -> Option<Arc<Statement>> {
+        let identity = statement.identity.clone()?;
+        Some(self.one(Identity { kinds, ..identity }))
+    }
+
+    fn one(&self, identity: Identity) -> Arc<Statement> {
+        if identity.copy >= COPIES {
             return Arc::new(self.make(Some(identity)));
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,6 +154,20 @@ impl Registry {
 }
 
 impl Statement {
+    /// Whether it is this copy of a text and state, whatever its parameters.
+    #[must_use]
+    pub fn is(&self, text: &[u8], profile: &Arc<Profile>, copy: u8) -> bool {
+        self.identity
+            .as_ref()
+            .is_some_and(|own| own.copy == copy && Arc::ptr_eq(&own.profile, profile) && *own.text == *text)
+    }
+
+    /// The kinds of parameters that it was executed with, as far as they were told.
+    #[must_use]
+    pub fn kinds(&self) -> &[Kind] {
+        self.identity.as_ref().map_or(&[], |identity| &identity.kinds)
+    }
+
     /// Its text and the state of session that it is prepared in; `None` for one that is bound to its connection.
     #[must_use]
     pub fn origin(&self) -> Option<(&[u8], &Arc<Profile>)> {
@@ -208,6 +243,19 @@ impl Placed {
             let others = self.entries.iter().filter(|(id, _)| **id != statement.id);
             let oldest = others.min_by_key(|(_, entry)| entry.used).map(|(id, _)| *id);
             oldest.into_iter().for_each(|id| self.remove(id));
+        }
+    }
+
+    /// What is prepared here as one statement becomes another by its next execution, if that only tells kinds of parameters
+    /// that were not known before, and the other is not here too. Another kind would not always replace the one that the
+    /// server has: it computes with integers what came as text later.
+    pub fn turn(&mut self, from: &Statement, into: &Arc<Statement>) {
+        let finer = |(old, new): (&Kind, &Kind)| *old == NO_KIND || old == new;
+        if !self.entries.contains_key(&into.id)
+            && from.kinds().iter().zip(into.kinds()).all(finer)
+            && let Some(entry) = self.entries.remove(&from.id)
+        {
+            self.entries.insert(into.id, Entry { statement: Arc::downgrade(into), ..entry });
         }
     }
 

@@ -75,3 +75,29 @@ fn a_registry_forgets_what_is_dead() {
     }
     assert!(registry.known.lock().expect("nobody panicked").statements.len() <= SWEEP);
 }
+
+#[test]
+fn a_statement_of_other_kinds_of_parameters_is_another() {
+    let registry = Registry::new(10);
+    let profile = Arc::new(Profile::default());
+    let mut placed = Placed::default();
+    let of = |statement: &Statement, kinds: &[Kind]| registry.of_kinds(statement, kinds.into()).unwrap();
+    let fresh = interned(&registry, "SELECT ?, ?", &profile);
+    let (half, whole, other) = (of(&fresh, &[1, NO_KIND]), of(&fresh, &[1, 5]), of(&fresh, &[5, 5]));
+    assert!(Arc::ptr_eq(&whole, &of(&half, &[1, 5])));
+    assert!([&half, &whole, &other].iter().all(|it| it.is(b"SELECT ?, ?", &profile, 0)));
+    placed.put(&fresh, 1, &registry);
+    placed.turn(&fresh, &half);
+    assert!(placed.find(&fresh).is_none());
+    placed.turn(&half, &whole);
+    assert_eq!(placed.find(&whole).map(|entry| entry.server), Some(1));
+    // The server would go on with the older kind.
+    placed.turn(&whole, &other);
+    assert!(placed.find(&other).is_none() && placed.find(&whole).is_some());
+    // Where it is prepared already, nothing takes its place.
+    placed.put(&fresh, 2, &registry);
+    placed.turn(&fresh, &whole);
+    assert_eq!(placed.find(&whole).map(|entry| entry.server), Some(1));
+    assert_eq!(registry.placed(), 2);
+    assert!(registry.of_kinds(&registry.bound(), Arc::default()).is_none());
+}

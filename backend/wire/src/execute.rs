@@ -68,17 +68,11 @@ pub fn types(payload: &[u8], count: u16, capabilities: Capabilities) -> Result<T
     if command != EXECUTE {
         return Err(ProtocolError::Unexpected(command));
     }
-    let flags = r.u8()?;
-    r.u32()?;
-    let mut total = usize::from(count);
-    let attributes = capabilities.contains(Capabilities::QUERY_ATTRIBUTES);
-    if attributes && (count > 0 || flags & PARAMETER_COUNT_AVAILABLE != 0) {
-        total = usize::try_from(r.lenenc()?).map_err(|_| ProtocolError::Malformed("parameter count"))?;
-    }
+    let (total, _) = values(&mut r, count, capabilities)?;
     if total == 0 {
         return Ok(Types::None);
     }
-    r.bytes(total.div_ceil(8))?;
+    let attributes = capabilities.contains(Capabilities::QUERY_ATTRIBUTES);
     let flag = at(&r);
     if r.u8()? != 1 {
         return Ok(Types::Omitted(Gap { at: flag, bulk: false }));
@@ -91,6 +85,70 @@ pub fn types(payload: &[u8], count: u16, capabilities: Capabilities) -> Result<T
         }
     }
     payload.get(start..at(&r)).map(Types::Sent).ok_or(ProtocolError::Truncated)
+}
+
+/// Reads an execution behind its id: how many values it has, and the bits of those that are NULL.
+fn values<'a>(
+    r: &mut Reader<'a>,
+    count: u16,
+    capabilities: Capabilities,
+) -> Result<(usize, &'a [u8]), ProtocolError> {
+    let flags = r.u8()?;
+    r.u32()?;
+    let mut total = usize::from(count);
+    let attributes = capabilities.contains(Capabilities::QUERY_ATTRIBUTES);
+    if attributes && (count > 0 || flags & PARAMETER_COUNT_AVAILABLE != 0) {
+        total = usize::try_from(r.lenenc()?).map_err(|_| ProtocolError::Malformed("parameter count"))?;
+    }
+    Ok((total, r.bytes(total.div_ceil(8))?))
+}
+
+/// What MySQL makes of a parameter's type when it decides what a statement computes with (tried on 9.7): one for all
+/// signed integers, for all texts and so on. NULL has none.
+pub type Kind = u8;
+
+/// The kind of a NULL.
+pub const NO_KIND: Kind = 0;
+
+/// The kinds of the values of a `COM_STMT_EXECUTE` whose types are `types`, one for each of the statement's parameters;
+/// nothing where the payload is not well-formed.
+pub fn kinds<'a>(
+    payload: &'a [u8],
+    types: &'a [u8],
+    count: u16,
+    capabilities: Capabilities,
+) -> impl Iterator<Item = Kind> + 'a {
+    let attributes = capabilities.contains(Capabilities::QUERY_ATTRIBUTES);
+    let nulls =
+        payload.get(5..).and_then(|rest| Some(values(&mut Reader::new(rest), count, capabilities).ok()?.1));
+    let mut r = Reader::new(types);
+    let known = if nulls.is_some() { usize::from(count) } else { 0 };
+    (0..known).map_while(move |at| {
+        let kind = kind(r.u16().ok()?);
+        if attributes {
+            r.lenenc_bytes().ok()?;
+        }
+        let null = nulls.and_then(|nulls| nulls.get(at / 8)).is_some_and(|byte| byte >> (at % 8) & 1 == 1);
+        Some(if null { NO_KIND } else { kind })
+    })
+}
+
+/// The kind of a type and its flag.
+const fn kind(of: u16) -> Kind {
+    let unsigned = of & 0x8000 != 0;
+    match of & 0xff {
+        1 | 2 | 3 | 8 | 9 | 13 if unsigned => 2,
+        1 | 2 | 3 | 8 | 9 | 13 => 1,
+        0 | 246 => 3,
+        4 | 5 => 4,
+        15 | 253 | 254 => 5,
+        249..=252 => 6,
+        7 | 12 => 7,
+        10 => 8,
+        11 => 9,
+        6 => NO_KIND,
+        _ => 10,
+    }
 }
 
 impl Gap {

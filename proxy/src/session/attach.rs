@@ -12,7 +12,7 @@ use sql::{Product, Traces};
 use wire::{SqlError, code};
 
 use super::patch::{Patch, lost_state};
-use super::prepared::place;
+use super::prepared::{Placing, place};
 use super::server::{Found, InsertId, Sharing, Warnings};
 use super::{End, Session};
 use crate::login::Failure;
@@ -126,7 +126,10 @@ impl Session {
             },
         };
         let named = wants.statement;
-        let statement = named.and_then(|named| Some((self.statements.statement(named.id)?, named.purpose)));
+        let statement = named.and_then(|named| {
+            let (statement, former) = self.statements.placing(named.id)?;
+            Some(Placing { statement, former, purpose: named.purpose })
+        });
         let mut ready = place(statement, sharing, &mut lease, &self.shared.home().pool).await;
         if ready.is_ok() {
             ready = self.recall(sharing, wants.traces, &mut lease).await;

@@ -10,7 +10,7 @@ use backend::profile::Profile;
 use backend::statements::{COPIES, Registry, Statement};
 use sql::traces::{List, Soft};
 use sql::{Product, Traces};
-use wire::execute::{self, Types};
+use wire::execute::{self, Kind, NO_KIND, Types};
 use wire::follow::Expect;
 use wire::packet::{self, HEADER, Header};
 use wire::{Command, SqlError, Status};
@@ -58,6 +58,8 @@ struct Prepared {
 #[derive(Debug)]
 struct Moving {
     statement: Arc<Statement>,
+    /// What it was before its parameters were of these kinds: kept, since they may be of those again.
+    former: Option<Arc<Statement>>,
     /// Number of parameters.
     params: u16,
     /// Their types as the client sent them last.
@@ -136,6 +138,11 @@ impl Statements {
         self.moving(id).map(|moving| &moving.statement)
     }
 
+    /// The statement behind an id, and what it was before.
+    pub(super) fn placing(&self, id: u32) -> Option<(&Arc<Statement>, Option<&Arc<Statement>>)> {
+        self.moving(id).map(|moving| (&moving.statement, moving.former.as_ref()))
+    }
+
     fn remove(&mut self, id: u32) {
         self.hold(id, Hold::Nothing);
         if let Some(Prepared { moving: Some(moving), .. }) = self.list.remove(&id)
@@ -161,18 +168,12 @@ impl Statements {
 
     /// The statement for a text that is to be prepared in a state, other than those that the session has of the same.
     fn intern(&self, registry: &Registry, text: &[u8], profile: &Arc<Profile>) -> Arc<Statement> {
-        let text: Arc<[u8]> = text.into();
-        let mut copy = 0;
-        loop {
-            let statement = registry.intern(&text, profile, copy);
-            let own = |prepared: &Prepared| {
-                prepared.moving.as_ref().is_some_and(|moving| Arc::ptr_eq(&moving.statement, &statement))
-            };
-            if copy >= COPIES || !self.list.values().any(own) {
-                return statement;
-            }
-            copy += 1;
-        }
+        let own = |copy: u8| {
+            let mut statements = self.list.values().filter_map(|prepared| prepared.moving.as_ref());
+            statements.any(|moving| moving.statement.is(text, profile, copy))
+        };
+        let copy = (0..COPIES).find(|copy| !own(*copy)).unwrap_or(COPIES);
+        registry.intern(&text.into(), profile, copy)
     }
 }
 
@@ -252,6 +253,7 @@ impl Session {
         let registry = self.shared.home().pool.statements();
         let moving = coming.statement.map(|statement| Moving {
             statement,
+            former: None,
             params,
             types: Vec::new(),
             hold: Hold::Nothing,
@@ -349,11 +351,38 @@ impl Session {
         if owed.is_some() {
             return Ok(owed);
         }
+        if self.view.flavor.product == Product::MySql {
+            self.follow_kinds(id, payload);
+        }
         let purpose = if execute::opens_cursor(payload) { Purpose::Cursor } else { Purpose::Rows };
         if let Some(error) = self.attach(Wants { traces, statement: Some(Named { id, purpose }) }).await? {
             return Ok(Some(error));
         }
         Ok(self.patch.take().map(|_| patch::lost_state()))
+    }
+
+    /// An execution with parameters of other kinds than before is one of another statement.
+    fn follow_kinds(&mut self, id: u32, payload: &[u8]) {
+        let capabilities = self.server.capabilities;
+        let Some(moving) = self.statements.moving_mut(id) else { return };
+        let types = match execute::types(payload, moving.params, capabilities) {
+            Ok(Types::Sent(types)) => types,
+            Ok(Types::Omitted(_)) => &moving.types,
+            Ok(Types::None) | Err(_) => return,
+        };
+        let known = moving.statement.kinds();
+        let before = |at: usize| known.get(at).copied().unwrap_or(NO_KIND);
+        let kinds = || execute::kinds(payload, types, moving.params, capabilities);
+        if kinds().enumerate().all(|(at, kind)| kind == NO_KIND || kind == before(at)) {
+            return;
+        }
+        // What is NULL now stays what it was.
+        let now = |(at, kind)| if kind == NO_KIND { before(at) } else { kind };
+        let kinds: Arc<[Kind]> = kinds().enumerate().map(now).collect();
+        let former = moving.former.take().filter(|former| former.kinds() == &*kinds);
+        let statements = self.shared.home().pool.statements();
+        let Some(next) = former.or_else(|| statements.of_kinds(&moving.statement, kinds)) else { return };
+        moving.former = Some(std::mem::replace(&mut moving.statement, next));
     }
 
     /// Where the statement is on the connection in hand, and which types the execution must carry that the client left out.
@@ -548,16 +577,28 @@ pub(super) struct Addressed {
     pub(super) types: Option<(execute::Gap, Vec<u8>)>,
 }
 
+/// A statement that a connection is to have.
+#[derive(Debug)]
+pub(super) struct Placing<'a> {
+    pub(super) statement: &'a Arc<Statement>,
+    /// What it was before.
+    pub(super) former: Option<&'a Arc<Statement>>,
+    pub(super) purpose: Purpose,
+}
+
 /// Closes on a connection what nobody has prepared any more, and prepares a statement there if it is not yet.
 pub(super) async fn place(
-    statement: Option<(&Arc<Statement>, Purpose)>,
+    statement: Option<Placing<'_>>,
     sharing: &mut Sharing,
     lease: &mut Lease,
     pool: &backend::pool::Pool,
 ) -> Result<(), Unusable> {
     let registry = pool.statements();
     tidy(lease, registry).await?;
-    let Some((statement, purpose)) = statement else { return Ok(()) };
+    let Some(Placing { statement, former, purpose }) = statement else { return Ok(()) };
+    if let Some(former) = former {
+        lease.statements.turn(former, statement);
+    }
     if let Some(entry) = lease.statements.find(statement) {
         // MySQL (9.7, tried) answers a statement that was executed with a cursor before without its rows.
         if purpose != Purpose::Rows || !entry.opened {

@@ -37,6 +37,33 @@ fn value() -> impl Strategy<Value = (ParamType, Value<'static>)> {
 }
 
 proptest! {
+    /// One for each parameter, whether types are sent or not, and whatever the bytes are.
+    #[test]
+    fn kinds_are_told_of_every_parameter(
+        values in proptest::collection::vec(value(), 1..40),
+        attributes in any::<bool>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let capabilities = if attributes { ATTRIBUTES } else { PLAIN };
+        let count = values.len() as u16;
+        let whole = execution(&values, capabilities);
+        let Types::Sent(sent) = types(&whole, count, capabilities).expect("well-formed") else { panic!("types are there") };
+        let found: Vec<_> = kinds(&whole, sent, count, capabilities).collect();
+        let expected: Vec<_> = values
+            .iter()
+            .map(|(of, value)| match value {
+                Value::Null => NO_KIND,
+                _ => kind(u16::from(of.kind.0) | u16::from(of.unsigned) << 15),
+            })
+            .collect();
+        prop_assert_eq!(&found, &expected);
+        let short = without_types(&whole, sent);
+        prop_assert_eq!(&kinds(&short, sent, count, capabilities).collect::<Vec<_>>(), &expected);
+        let cut = cut.index(whole.len());
+        prop_assert!(kinds(&whole[..cut], sent, count, capabilities).count() <= values.len());
+        prop_assert!(kinds(&whole, &sent[..cut.min(sent.len())], count, capabilities).count() <= values.len());
+    }
+
     #[test]
     fn what_was_left_out_is_put_back(
         values in proptest::collection::vec(value(), 1..40),

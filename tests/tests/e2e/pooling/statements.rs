@@ -150,6 +150,37 @@ fn statements_are_executed_wherever_the_session_is() {
     same(&script);
 }
 
+/// MySQL computes by the kinds of parameters that came before: those of another session are no matter.
+#[test]
+fn kinds_of_parameters_are_each_sessions_own() {
+    let text = "SELECT v FROM t0 WHERE w = ?";
+    let mut script = texts(&[
+        (0, "ALTER TABLE t0 ADD COLUMN w VARCHAR(10) NOT NULL DEFAULT ''"),
+        (0, "INSERT INTO t0 (v, w) VALUES (1, '2'), (2, '02'), (3, '2x')"),
+    ]);
+    for (at, other) in [(0, 1), (1, 2), (2, 0)] {
+        script.extend(statements(&[
+            (at, 0, prepare(text)),
+            (other, 1, prepare(text)),
+            (at, 0, Use::Execute(Given::Number(2))),
+            (other, 1, Use::Execute(Given::Text("02"))),
+            (at, 0, Use::Execute(Given::NumberAgain(2))),
+            (other, 1, Use::Execute(Given::TextAgain("2x"))),
+            (other, 0, prepare("SELECT ?")),
+            (at, 1, prepare("SELECT ?")),
+            (other, 0, Use::Execute(Given::Text("two"))),
+            (at, 1, Use::Execute(Given::Number(2))),
+            (at, 2, prepare("SELECT ?")),
+            (at, 2, Use::Execute(Given::Number(3))),
+            (other, 0, Use::Execute(Given::TextAgain("three"))),
+            (at, 1, Use::Close),
+            (at, 2, Use::Close),
+            (other, 0, Use::Close),
+        ]));
+    }
+    same(&script);
+}
+
 #[test]
 fn a_cursor_and_long_data_keep_their_connection() {
     let mut script = texts(&[(0, "INSERT INTO t0 (v) VALUES (1), (2), (3), (4)")]);
