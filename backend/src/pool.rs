@@ -5,6 +5,7 @@
 //! the next. Parked and borrowed connections are counted against the pool's size; who finds none waits, first come first
 //! served.
 
+mod climb;
 mod legacy;
 mod shelf;
 
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, MissedTickBehavior};
 use wire::Capabilities;
 
 use crate::connect::{ConnectError, Login, Opened, Target, connect};
@@ -19,8 +21,9 @@ use crate::connection::Connection;
 use crate::profile::Profile;
 use crate::statements::Registry;
 
+pub use climb::{Climb, Range};
 pub use legacy::{Left, Legacy, Saved};
-pub use shelf::Slot;
+pub use shelf::{Demand, Slot};
 use shelf::{Found, Handed, Parked, Shelf};
 
 /// What two sessions must have in common to use the same connections: the account, proven by a login of each, and every
@@ -224,6 +227,22 @@ impl Pool {
         &self.statements
     }
 
+    /// Finds by itself, for ever, how many connections are best shared: see [`Climb`].
+    pub async fn climb(&self, range: Range) {
+        let mut climb = Climb::new(self.size(), range);
+        let mut ticks = tokio::time::interval(climb::ROUND);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            let began = Instant::now();
+            ticks.tick().await;
+            let size = climb.round(self.shelf.demand(), began.elapsed());
+            if size != self.size() {
+                tracing::debug!(backend = %self.target.name, size, "another number of shared connections");
+                self.shelf.resize(size);
+            }
+        }
+    }
+
     /// How many connections are shared at most.
     #[must_use]
     pub fn size(&self) -> usize {
@@ -309,7 +328,9 @@ impl Pool {
             tokio::spawn(connection.quit());
             return;
         };
-        self.shelf.put(Parked { connection, note, slot, _open });
+        if let Some(surplus) = self.shelf.put(Parked { connection, note, slot, _open }) {
+            tokio::spawn(replace(surplus));
+        }
     }
 }
 

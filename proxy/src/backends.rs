@@ -13,7 +13,7 @@ use backend::catalog::{self, CatalogHandle, Keeper, Timing};
 use backend::connect::{self, Login, Target};
 use backend::control;
 use backend::health::{Monitor, Pace};
-use backend::pool::{Bounds, Pool};
+use backend::pool::{Bounds, Pool, Range};
 use backend::tls::{ClientTls, TlsMode};
 use wire::Capabilities;
 use wire::auth::{Password, Secret};
@@ -169,16 +169,22 @@ fn unit(config: &Config, backend: &config::Backend, server: Option<&Running>) ->
     control.ca = ca;
     control.connect_timeout = config.timeouts.connect;
     let pool = Pool::new(Arc::new(target), bounds(&config.limits));
-    Ok(Unit::new(
+    Ok(Unit {
         name,
-        match config.limits.per_backend {
+        pool: match config.limits.per_backend {
             Some(most) => pool.bounded(most),
             None => pool,
         },
-        control.clone(),
-        Monitor::start(control, Pace::default()),
-        server.is_some(),
-    ))
+        climbs: range(&config.limits),
+        control: control.clone(),
+        info: ArcSwapOption::empty(),
+        catalog: CatalogHandle::new(),
+        accounts: AccountsHandle::new(),
+        monitor: Monitor::start(control, Pace::default()),
+        bundled: server.is_some(),
+        opened: Default::default(),
+        failed: Default::default(),
+    })
 }
 
 fn bounds(limits: &Limits) -> Bounds {
@@ -190,11 +196,30 @@ fn bounds(limits: &Limits) -> Bounds {
     }
 }
 
-/// How many connections to a backend are shared where nothing is configured: a server is quickest with a few statements for
-/// each of its cores, and the proxy does not know how many it has.
+/// How many connections to a backend are shared at first where nothing is configured: a server is quickest with a few
+/// statements for each of its cores, and the proxy does not know how many it has.
 fn shared_connections() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    (8 * cores).max(16)
+    (8 * cores()).max(16)
+}
+
+/// Between which numbers the best one is looked for then; `None` where one is configured.
+fn range(limits: &Limits) -> Option<Range> {
+    let most = limits.per_backend.map_or(usize::MAX, |most| most.saturating_sub(1)).max(1);
+    let range = Range { least: (2 * cores()).max(4).min(most), most: (64 * cores()).max(256).min(most) };
+    limits.statements_per_backend.is_none().then_some(range)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// Looks for the number of shared connections that a backend is quickest with, where none is configured.
+pub(crate) async fn keep_climbing(shared: Arc<Shared>, index: usize) {
+    if let Some(unit) = shared.backends.get(index)
+        && let Some(range) = unit.climbs
+    {
+        unit.pool.climb(range).await;
+    }
 }
 
 /// Logs in once on the proxy's own account, to learn what the server greets with.
@@ -232,23 +257,6 @@ pub(crate) async fn keep_looking(shared: Arc<Shared>, index: usize) {
         was_up = is_up;
         if health.changed().await.is_err() {
             return;
-        }
-    }
-}
-
-impl Unit {
-    fn new(name: Arc<str>, pool: Pool, control: control::Target, monitor: Monitor, bundled: bool) -> Self {
-        Self {
-            name,
-            pool,
-            control,
-            info: ArcSwapOption::empty(),
-            catalog: CatalogHandle::new(),
-            accounts: AccountsHandle::new(),
-            monitor,
-            bundled,
-            opened: Default::default(),
-            failed: Default::default(),
         }
     }
 }

@@ -72,6 +72,7 @@ impl Shared {
             connections: unit.pool.open(),
             parked: parked as u64,
             waiting: waiting as u64,
+            statements_limit: unit.pool.size() as u64,
             connections_total: opened,
             failures: failed,
             ..BackendRow::default()

@@ -129,6 +129,7 @@ impl Proxy {
         tokio::spawn(shared.stats.clone().run());
         for index in 0..shared.backends.len() {
             tokio::spawn(backends::keep_looking(shared.clone(), index));
+            tokio::spawn(backends::keep_climbing(shared.clone(), index));
         }
         let opened = Self::open(&shared, bound, count, prepare).await;
         let Open { cores, accepting, endpoints, http, drain, stop } = match opened {

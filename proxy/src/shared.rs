@@ -12,7 +12,7 @@ use backend::connect::{ConnectError, Login, Opened};
 use backend::connection::ServerInfo;
 use backend::control;
 use backend::health::Monitor;
-use backend::pool::{Lease, Pool};
+use backend::pool::{Lease, Pool, Range};
 use rewriter::{RuleId, RuleSet};
 use router::topology::Topology;
 use sql::source::Fault;
@@ -168,6 +168,8 @@ pub(crate) struct Rules {
 pub(crate) struct Unit {
     pub(crate) name: Arc<str>,
     pub(crate) pool: Pool,
+    /// Between which numbers the best one of shared connections is looked for; `None` where it is configured.
+    pub(crate) climbs: Option<Range>,
     /// The proxy's own account there.
     pub(crate) control: control::Target,
     /// What it said when it was last reached.

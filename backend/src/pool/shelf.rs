@@ -56,15 +56,27 @@ struct Inner {
     /// The most recently parked last.
     parked: Vec<Parked>,
     waiting: VecDeque<Waiter>,
-    /// Slots that exist.
+    /// Slots that there may be.
+    size: usize,
+    /// Slots that exist: more than there may be for a while, after the shelf was made smaller.
     slots: usize,
+    /// What happened since it was last asked for.
+    since: Demand,
     /// Sessions of the backend, whether they share connections or not.
     sessions: usize,
 }
 
+/// What was asked of a pool within a time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Connections that were lent: statements and transactions that ran.
+    pub lent: u64,
+    /// Sessions that had to wait for one.
+    pub waited: u64,
+}
+
 #[derive(Debug)]
 pub(super) struct Shelf {
-    size: usize,
     /// How many may wait.
     queue: usize,
     inner: Mutex<Inner>,
@@ -72,15 +84,37 @@ pub(super) struct Shelf {
 
 impl Shelf {
     pub(super) fn new(size: usize, queue: usize) -> Self {
-        Self { size, queue, inner: Mutex::default() }
+        Self { queue, inner: Mutex::new(Inner { size, ..Inner::default() }) }
     }
 
     pub(super) const fn queue(&self) -> usize {
         self.queue
     }
 
-    pub(super) const fn size(&self) -> usize {
-        self.size
+    pub(super) fn size(&self) -> usize {
+        self.inner().size
+    }
+
+    /// What was asked since the last call.
+    pub(super) fn demand(&self) -> Demand {
+        std::mem::take(&mut self.inner().since)
+    }
+
+    /// From now on there may be so many slots. New ones go to those who wait; surplus ones go as they come back.
+    pub(super) fn resize(self: &Arc<Self>, size: usize) {
+        self.inner().size = size;
+        loop {
+            let (waiter, slot) = {
+                let mut inner = self.inner();
+                if inner.waiting.is_empty() {
+                    return;
+                }
+                let Some(slot) = self.take_room(&mut inner) else { return };
+                (inner.waiting.pop_front(), slot)
+            };
+            // Where nobody takes it, it goes to the next.
+            drop(waiter.map(|waiter| waiter.sender.send(Handed::Room(slot))));
+        }
     }
 
     pub(super) fn counts(&self) -> (usize, usize) {
@@ -113,7 +147,8 @@ impl Shelf {
     }
 
     pub(super) fn has_room(&self) -> bool {
-        self.inner().slots < self.size
+        let inner = self.inner();
+        inner.slots < inner.size
     }
 
     /// A slot, if the pool has room for one more connection.
@@ -122,7 +157,7 @@ impl Shelf {
     }
 
     fn take_room(self: &Arc<Self>, inner: &mut Inner) -> Option<Slot> {
-        (inner.slots < self.size).then(|| {
+        (inner.slots < inner.size).then(|| {
             inner.slots += 1;
             Slot(Some(self.clone()))
         })
@@ -134,6 +169,7 @@ impl Shelf {
         let mut dead = Vec::new();
         let found = {
             let mut inner = self.inner();
+            inner.since.lent += 1;
             loop {
                 let Some((grade, at)) = best(&inner.parked, ask) else {
                     break self.without(&mut inner, ask);
@@ -171,6 +207,7 @@ impl Shelf {
                 return Found::Full;
             }
         }
+        inner.since.waited += 1;
         let (sender, inbox) = oneshot::channel();
         inner.waiting.push_back(Waiter {
             key: ask.key.clone(),
@@ -181,20 +218,23 @@ impl Shelf {
         Found::Wait(inbox)
     }
 
-    /// Parks a connection, or hands it to the next who waits.
-    pub(super) fn put(&self, parked: Parked) {
+    /// Parks a connection, or hands it to the next who waits; gives back what there is no place for any more.
+    pub(super) fn put(&self, parked: Parked) -> Option<Parked> {
         let mut parked = parked;
         if !parked.connection.is_quiet() {
             // The server has closed it, or is about to.
-            return;
+            return None;
         }
         loop {
             let waiter = {
                 let mut inner = self.inner();
+                if inner.slots > inner.size {
+                    return Some(parked);
+                }
                 match inner.waiting.pop_front() {
                     None => {
                         inner.parked.push(parked);
-                        return;
+                        return None;
                     }
                     Some(waiter) => waiter,
                 }
@@ -207,7 +247,7 @@ impl Shelf {
             match waiter.sender.send(handed) {
                 // It stopped waiting.
                 Err(Handed::Connection(back) | Handed::Replace(back)) => parked = *back,
-                _ => return,
+                _ => return None,
             }
         }
     }
@@ -270,7 +310,8 @@ impl Drop for Slot {
         loop {
             let waiter = {
                 let mut inner = shelf.inner();
-                match inner.waiting.pop_front() {
+                let wanted = if inner.slots > inner.size { None } else { inner.waiting.pop_front() };
+                match wanted {
                     None => {
                         inner.slots -= 1;
                         return;

@@ -42,6 +42,8 @@ pub(crate) struct BackendRow {
     pub(crate) parked: u64,
     /// Sessions that wait for a shared connection.
     pub(crate) waiting: u64,
+    /// Shared connections that there may be.
+    pub(crate) statements_limit: u64,
     /// Connections opened since the start.
     pub(crate) connections_total: u64,
     /// Attempts that failed since the start.

@@ -89,11 +89,12 @@ type Series<R, V> = (&'static str, &'static str, fn(&R) -> V);
 
 fn backends(source: &dyn Source, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
     let rows = source.backends();
-    let gauges: [Series<crate::admin::BackendRow, f64>; 5] = [
+    let gauges: [Series<crate::admin::BackendRow, f64>; 6] = [
         ("backend_up", "Whether the backend answers", |row| if row.state == "up" { 1.0 } else { 0.0 }),
         ("backend_open_connections", "Connections to the backend open now", |row| row.connections as f64),
         ("backend_parked_connections", "Shared connections that no session holds", |row| row.parked as f64),
         ("backend_waiting_sessions", "Sessions that wait for a shared connection", |row| row.waiting as f64),
+        ("backend_statements_limit", "How many connections may be shared", |row| row.statements_limit as f64),
         ("backend_ping_seconds", "Round trip of the last health check", |row| row.ping_micros as f64 / 1e6),
     ];
     for (name, help, value) in gauges {

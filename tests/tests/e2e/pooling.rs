@@ -84,6 +84,39 @@ async fn sessions_without_autocommit_share_between_transactions() {
 }
 
 /// Nobody waits in a queue that is full.
+/// Statements that only wait: the more run at once the more get done, until nobody waits any more.
+#[tokio::test]
+async fn the_number_of_connections_is_found_by_itself() {
+    const CLIENTS: usize = 64;
+    let Some(server) = MariaDb::shared() else { return };
+    let proxy = Setup::mariadb(server.port()).line("pooling: transaction").start();
+    let limit = async |conn: &mut mysql_async::Conn| -> usize {
+        conn.query_first("SELECT statements_limit FROM shuntyard.backends").await.unwrap().unwrap()
+    };
+    let mut admin = proxy.server().connect().await;
+    let first = limit(&mut admin).await;
+    assert!(first < CLIENTS / 2, "{first}");
+    let mut working = tokio::task::JoinSet::new();
+    for _ in 0..CLIENTS {
+        let mut conn = proxy.server().connect().await;
+        working.spawn(async move {
+            loop {
+                conn.query_drop("SELECT SLEEP(0.03)").await.unwrap();
+            }
+        });
+    }
+    let mut found = first;
+    for _ in 0..120 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        found = limit(&mut admin).await;
+        if found >= CLIENTS * 3 / 4 {
+            break;
+        }
+    }
+    assert!(found >= CLIENTS * 3 / 4, "{first} became {found}");
+    working.shutdown().await;
+}
+
 #[tokio::test]
 async fn a_full_queue_turns_away_at_once() {
     let Some(server) = MariaDb::shared() else { return };
