@@ -72,6 +72,18 @@ impl Setup {
         self.listed()
     }
 
+    /// Each session has a backend connection of its own.
+    #[must_use]
+    pub fn unshared(self) -> Setup {
+        self.line("pooling: session")
+    }
+
+    /// Sessions share so many connections.
+    #[must_use]
+    pub fn sharing(self, connections: usize) -> Setup {
+        self.line("pooling: transaction").line(&format!("limits: {{statements_per_backend: {connections}}}"))
+    }
+
     /// A further line at the top level of the configuration.
     #[must_use]
     pub fn line(mut self, line: &str) -> Setup {

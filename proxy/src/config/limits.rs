@@ -27,9 +27,9 @@ pub(crate) struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Pooling {
     /// Each keeps its own.
-    #[default]
     Session,
     /// They share them between transactions.
+    #[default]
     Transaction,
 }
 

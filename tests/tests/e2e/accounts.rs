@@ -129,11 +129,7 @@ async fn the_password_is_asked_for_once() {
 #[tokio::test]
 async fn a_shared_session_can_log_in_again() {
     let Some(server) = own_mysql().await else { return };
-    let proxy = Setup::mysql(server.port())
-        .from_backends()
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 2}")
-        .start();
+    let proxy = Setup::mysql(server.port()).from_backends().sharing(2).start();
     make(&server.server(), &["CREATE USER a_shared@'%' IDENTIFIED BY 'shared'"]).await;
     let user = proxy.server().as_user("a_shared", "shared");
     let one = user.connect().await;

@@ -20,8 +20,8 @@ struct Place {
 async fn places() -> Vec<Place> {
     let mut all = Vec::new();
     let mut place = |straight: Server, setup: Setup| {
-        let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
-        all.push(Place { straight, proxies: vec![setup.start(), shared.start()] });
+        let proxies = vec![setup.clone().unshared().start(), setup.sharing(1).start()];
+        all.push(Place { straight, proxies });
     };
     if let Some(server) = MariaDb::shared() {
         place(server.server(), Setup::mariadb(server.port()));

@@ -28,8 +28,8 @@ pub(super) async fn compared(left: Driver, right: Driver, product: &str, straigh
     let files = TempDir::with_prefix("shuntyard-files-").unwrap();
     let expected = run(left, straight, product, files.path()).await;
     assert!(expected.steps() > 20, "the script ran");
-    let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
-    for (pooling, setup) in [("session", setup), ("transaction", &shared)] {
+    for (pooling, setup) in [("session", setup.clone().unshared()), ("transaction", setup.clone().sharing(1))]
+    {
         let proxy = setup.start();
         let proxied = run(right, &proxy.server(), product, files.path()).await;
         let found = expected.differences(&proxied, &Script::load());

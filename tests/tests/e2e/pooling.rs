@@ -18,11 +18,7 @@ use shuntyard_tests::proxy::{Setup, eventually};
 #[tokio::test]
 async fn who_finds_no_connection_waits_and_is_told() {
     let Some(server) = MariaDb::shared() else { return };
-    let proxy = Setup::mariadb(server.port())
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 1}")
-        .line("timeouts: {wait: 1s}")
-        .start();
+    let proxy = Setup::mariadb(server.port()).sharing(1).line("timeouts: {wait: 1s}").start();
     let mut holder = proxy.server().connect().await;
     let mut other = proxy.server().connect().await;
     holder.query_drop("BEGIN").await.unwrap();
@@ -42,11 +38,7 @@ async fn who_finds_no_connection_waits_and_is_told() {
 #[tokio::test]
 async fn sessions_without_autocommit_share_between_transactions() {
     let Some(server) = MariaDb::shared() else { return };
-    let proxy = Setup::mariadb(server.port())
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 1}")
-        .line("timeouts: {wait: 1s}")
-        .start();
+    let proxy = Setup::mariadb(server.port()).sharing(1).line("timeouts: {wait: 1s}").start();
     let mut straight = server.server().connect().await;
     straight.query_drop("CREATE DATABASE IF NOT EXISTS lazy").await.unwrap();
     straight.query_drop("CREATE OR REPLACE TABLE lazy.t (v INT)").await.unwrap();
@@ -205,10 +197,7 @@ async fn connections_leave_with_their_clients() {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_clients_over_two_connections() {
     let Some(server) = MariaDb::shared() else { return };
-    let proxy = Setup::mariadb(server.port())
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 2}")
-        .start();
+    let proxy = Setup::mariadb(server.port()).sharing(2).start();
     let mut first = proxy.server().connect().await;
     first.query_drop("CREATE DATABASE IF NOT EXISTS crowd").await.unwrap();
     first
@@ -264,10 +253,7 @@ async fn many_clients_over_two_connections() {
 #[tokio::test]
 async fn a_shared_connection_that_dies_ends_no_session() {
     let Some(server) = MariaDb::start(&[]) else { return };
-    let proxy = Setup::mariadb(server.port())
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 1}")
-        .start();
+    let proxy = Setup::mariadb(server.port()).sharing(1).start();
     let mut straight = server.server().connect().await;
     straight.query_drop("CREATE DATABASE IF NOT EXISTS dying").await.unwrap();
     straight
@@ -299,10 +285,7 @@ async fn a_shared_connection_that_dies_ends_no_session() {
 #[tokio::test]
 async fn a_changed_user_starts_anew() {
     let Some(server) = MariaDb::shared() else { return };
-    let proxy = Setup::mariadb(server.port())
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 2}")
-        .start();
+    let proxy = Setup::mariadb(server.port()).sharing(2).start();
     let mut conn = proxy.server().connect().await;
     conn.query_drop("CREATE DATABASE IF NOT EXISTS one").await.unwrap();
     conn.query_drop("CREATE DATABASE IF NOT EXISTS two").await.unwrap();

@@ -23,12 +23,8 @@ struct Place {
 
 impl Place {
     fn new(product: &'static str, straight: Server, setup: &Setup) -> Place {
-        let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
-        Place {
-            product,
-            straight,
-            proxies: vec![("session", setup.start()), ("transaction", shared.start())],
-        }
+        let (own, shared) = (setup.clone().unshared(), setup.clone().sharing(1));
+        Place { product, straight, proxies: vec![("session", own.start()), ("transaction", shared.start())] }
     }
 
     fn mariadb() -> Option<Place> {

@@ -131,7 +131,7 @@ fn start(place: Place, backend: &Backend, dir: &Path) -> Option<Running> {
     let port = machine::free_port();
     let mut command = match place {
         Place::Direct | Place::PooledAgain => return None,
-        Place::Shuntyard => return Some(Running::Proxy(proxy().start())),
+        Place::Shuntyard => return Some(Running::Proxy(proxy().unshared().start())),
         Place::Pooled => return Some(Running::Proxy(proxy().line("pooling: transaction").start())),
         Place::HaProxy => rivals::haproxy(port, backend.port, dir),
         Place::Router => rivals::router(port, backend.port, Sharing::Off, dir),

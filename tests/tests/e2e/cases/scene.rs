@@ -191,12 +191,8 @@ fn start() -> Vec<Group> {
     let group = |product, straight: Server, setup: &Setup| Group {
         product,
         straight,
-        session: setup.start(),
-        transaction: setup
-            .clone()
-            .line("pooling: transaction")
-            .line("limits: {statements_per_backend: 1}")
-            .start(),
+        session: setup.clone().unshared().start(),
+        transaction: setup.clone().sharing(1).start(),
     };
     let mariadb = MariaDb::shared().map(|s| group(Product::MariaDb, s.server(), &Setup::mariadb(s.port())));
     let mysql = mysql.map(|s| group(Product::MySql, s.server(), &Setup::mysql(s.port())));

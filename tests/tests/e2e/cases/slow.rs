@@ -19,12 +19,7 @@ const BOUND: u64 = 16 << 20;
 const MILLIONS: usize = 3_000_000;
 
 fn shared(setup: &Setup, timeouts: &str) -> Proxy {
-    setup
-        .clone()
-        .line("pooling: transaction")
-        .line("limits: {statements_per_backend: 1}")
-        .line(&format!("timeouts: {{{timeouts}}}"))
-        .start()
+    setup.clone().sharing(1).line(&format!("timeouts: {{{timeouts}}}")).start()
 }
 
 /// Reads to the end of a result set, with pauses; returns the count of packets and the most memory that the proxy had.

@@ -76,8 +76,7 @@ async fn mysql_client() {
             client.run(&straight, &["--force"], drop);
             let plain = printed(&client, &straight, &["--ssl-mode=DISABLED"], &sql);
             assert!(plain.contains("200000") && plain.contains("20000000"), "{}", &plain[..plain.len().min(2000)]);
-            let shared = setup.clone().line("pooling: transaction").line("limits: {statements_per_backend: 1}");
-            let proxies: [Proxy; 2] = [setup.start(), shared.start()];
+            let proxies: [Proxy; 2] = [setup.clone().unshared().start(), setup.sharing(1).start()];
             for (proxy, tls) in proxies.iter().flat_map(|p| [(p, "DISABLED"), (p, "REQUIRED")]) {
                 let ssl = format!("--ssl-mode={tls}");
                 client.run(&straight, &["--force"], drop);

@@ -112,7 +112,7 @@ fn misbehave(mut watched: Watched) {
 
 #[test]
 fn clients_that_misbehave_with_connections_of_their_own() {
-    if let Some(watched) = Watched::mariadb(&["timeouts: {login: 2s, wait: 2s}"]) {
+    if let Some(watched) = Watched::mariadb(&["timeouts: {login: 2s, wait: 2s}", "pooling: session"]) {
         misbehave(watched);
     }
 }
