@@ -122,16 +122,18 @@ def run(args, driver):
     for sql in (f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema} CHARACTER SET utf8mb4"):
         setup.run(sql, None, False, None)
     setup.close()
-    report = []
+    report, names = [], {driver.name, args.driver}
     for case in script["cases"]:
         if args.case and case["name"] != args.case:
             continue
-        if case.get("on", args.product) != args.product or {driver.name, args.driver} & set(case.get("not_for", [])):
+        if case.get("on", args.product) != args.product or names & set(case.get("not_for", [])):
             continue
         options = {**base, **case.get("connect", {})}
         steps, connections = [], {}
         for step in case["steps"]:
             step = step if isinstance(step, dict) else {"sql": step}
+            if names & set(step.get("not_for", [])):
+                continue
             shown = step.get("sql", json.dumps(step))[:200]
             name = step.get("as")
             try:

@@ -11,6 +11,7 @@ mod packets;
 mod program;
 mod python;
 mod rust_mysql;
+mod sqlx;
 mod walk;
 
 pub use packets::Age;
@@ -28,6 +29,8 @@ pub enum Driver {
     Php(Protocol),
     /// `mysql_async`.
     Async(Protocol),
+    /// `sqlx`.
+    Sqlx(Protocol),
     /// Packets, with EOF packets and without session tracking, or as clients of today.
     Raw(Age),
 }
@@ -60,7 +63,7 @@ impl Driver {
             Driver::Node(_) => (program::NODE.is_there(), "Node's mysql2 (`tools/otherdrivers node`)"),
             Driver::Java(_) => (program::JAVA.is_there(), "Connector/J (`tools/otherdrivers java`)"),
             Driver::Php(_) => (program::PHP.is_there(), "PHP's mysqli (`tools/otherdrivers php`)"),
-            Driver::Async(_) | Driver::Raw(_) => (true, ""),
+            Driver::Async(_) | Driver::Sqlx(_) | Driver::Raw(_) => (true, ""),
         };
         (!there).then_some(what)
     }
@@ -82,6 +85,7 @@ pub async fn run(driver: Driver, server: &Server, product: &str, files: &Path) -
         Driver::Async(protocol) => {
             walk::walk(&mut rust_mysql::Async { protocol, place: &place }, &place).await
         }
+        Driver::Sqlx(protocol) => walk::walk(&mut sqlx::Sqlx { protocol, place: &place }, &place).await,
         Driver::Raw(age) => packets::run(age, &place).await,
     }
 }

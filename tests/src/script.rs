@@ -58,6 +58,7 @@ pub struct Connect {
 pub struct Step {
     /// Which of the case's connections it is for; each is opened at its first step.
     pub session: String,
+    not_for: Vec<String>,
     /// What is done there.
     pub action: Action,
 }
@@ -149,7 +150,7 @@ impl Case {
                 Some("names and types") => Metadata::NamesAndTypes,
                 Some(other) => panic!("no metadata: {other}"),
             },
-            not_for: array(json, "not_for").iter().filter_map(|n| n.as_str().map(str::to_owned)).collect(),
+            not_for: not_for(json),
             connect: Connect {
                 schema,
                 charset: string(&connect, "charset").unwrap_or_else(|| "utf8mb4".to_owned()),
@@ -163,15 +164,19 @@ impl Case {
 
     /// Whether a driver with any of these names runs it against a product (`mariadb`, `mysql`).
     pub fn is_for(&self, product: &str, driver: &[&str]) -> bool {
-        self.on.as_deref().is_none_or(|on| on == product)
-            && !self.not_for.iter().any(|d| driver.contains(&d.as_str()))
+        self.on.as_deref().is_none_or(|on| on == product) && !names(&self.not_for, driver)
     }
 }
 
 impl Step {
     fn read(json: &Json) -> Step {
         let session = string(json, "as").unwrap_or_default();
-        Step { session, action: Action::read(json) }
+        Step { session, not_for: not_for(json), action: Action::read(json) }
+    }
+
+    /// Whether a driver with any of these names takes it.
+    pub fn is_for(&self, driver: &[&str]) -> bool {
+        !names(&self.not_for, driver)
     }
 
     /// What is shown of it in reports.
@@ -271,6 +276,14 @@ fn object(json: &Json) -> Value {
     }
     let year = u16::try_from(at(0)).expect("a year");
     Value::Date(year, small(1), small(2), small(3), small(4), small(5), at(6))
+}
+
+fn not_for(json: &Json) -> Vec<String> {
+    array(json, "not_for").iter().filter_map(|n| n.as_str().map(str::to_owned)).collect()
+}
+
+fn names(not_for: &[String], driver: &[&str]) -> bool {
+    not_for.iter().any(|d| driver.contains(&d.as_str()))
 }
 
 fn string(json: &Json, key: &str) -> Option<String> {

@@ -58,7 +58,7 @@ impl Entering<'_> {
         let channel = channel(talk, self.shared, &check).await;
         let Candidate { plugin, response, .. } = *self.candidate;
         let step = Server::start(check, *self.nonce, channel, plugin, response)?;
-        let Shown { proof, before, answer } = exchange(talk, step, response).await?;
+        let Shown { proof, before, answer } = exchange(talk, self.shared, step, response).await?;
         let denied = || self.who.denied(!matches!(answer.as_slice(), [] | [0]));
         match (proof, whom) {
             (Some(Proof::Claimed(password)), whom) => self.claimed(talk, password, whom).await,
@@ -79,7 +79,7 @@ impl Entering<'_> {
                 match self.login(talk, secret, whom.clone(), before).await {
                     // The server's cache is cold, or the password is an old one: only the password itself can tell.
                     Err(failure) if is_denied(&failure) || wants_password(&failure) => {
-                        let password = ask(talk, server).await?.ok_or_else(denied)?;
+                        let password = ask(talk, self.shared, server).await?.ok_or_else(denied)?;
                         self.claimed(talk, password, whom).await
                     }
                     other => other,

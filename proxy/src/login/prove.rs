@@ -22,6 +22,7 @@ pub(super) async fn channel(talk: &Talk<'_>, shared: &Shared, check: &Check) -> 
     match check {
         _ if talk.is_secure() => ServerChannel::Secure,
         Check::Sha2(_) => ServerChannel::Plain(shared.rsa.get().await),
+        // The key takes a moment to be made at start: a listed user's client waits for it when it turns out to need it.
         Check::Known(..) | Check::Native(_) | Check::Clear => ServerChannel::Plain(None),
     }
 }
@@ -29,6 +30,7 @@ pub(super) async fn channel(talk: &Talk<'_>, shared: &Shared, check: &Check) -> 
 /// Goes on from a step, which answered `answer`, to the exchange's end.
 pub(super) async fn exchange(
     talk: &mut Talk<'_>,
+    shared: &Shared,
     mut step: ServerStep,
     answer: &[u8],
 ) -> Result<Shown, Failure> {
@@ -40,6 +42,8 @@ pub(super) async fn exchange(
                 answer = Zeroizing::new(talk.receive().await?);
                 next.step(&answer)?
             }
+            ServerStep::Doubtful(server) if talk.is_secure() => server.insist(ServerChannel::Secure),
+            ServerStep::Doubtful(server) => server.insist(ServerChannel::Plain(shared.rsa.get().await)),
             ServerStep::Accepted(proof, before) => return Ok(Shown { proof: Some(proof), before, answer }),
             ServerStep::Denied => return Ok(Shown { proof: None, before: None, answer }),
         };
@@ -47,8 +51,12 @@ pub(super) async fn exchange(
 }
 
 /// Has the client asked for its password after all; `None` where it sends none that can be read.
-pub(super) async fn ask(talk: &mut Talk<'_>, server: Server) -> Result<Option<Password>, Failure> {
-    match exchange(talk, server.ask(), &[]).await?.proof {
+pub(super) async fn ask(
+    talk: &mut Talk<'_>,
+    shared: &Shared,
+    server: Server,
+) -> Result<Option<Password>, Failure> {
+    match exchange(talk, shared, server.ask(), &[]).await?.proof {
         Some(Proof::Claimed(password)) => Ok(Some(password)),
         _ => Ok(None),
     }

@@ -34,7 +34,7 @@ fn by_packets(script: &Script, age: Age, server: &Server, product: &str, files: 
     for case in script.cases.iter().filter(|case| case.is_for(product, &["raw"])) {
         let mut sessions: Vec<(&str, Client)> = Vec::new();
         let mut steps = Vec::new();
-        for step in &case.steps {
+        for step in case.steps.iter().filter(|step| step.is_for(&["raw"])) {
             let Action::Run(Statement { sql, params: None, .. }) = &step.action else { continue };
             let known = sessions.iter().position(|(name, _)| *name == step.session);
             if known.is_none() {

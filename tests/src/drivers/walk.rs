@@ -38,6 +38,9 @@ pub(super) async fn walk<D: Driver>(driver: &mut D, place: &Place<'_>) -> Report
         let mut sessions: Vec<(&str, Result<D::Session, Outcome>)> = Vec::new();
         let mut steps = Vec::new();
         for step in &case.steps {
+            if !step.is_for(driver.names()) {
+                continue;
+            }
             let known = sessions.iter().position(|(name, _)| *name == step.session);
             if known.is_none() {
                 sessions.push((&step.session, driver.open(&case.connect).await));

@@ -31,6 +31,13 @@ fn parameters_keep_their_kind() {
 }
 
 #[test]
+fn steps_are_left_out_for_who_cannot_do_them() {
+    let step = Step::read(&json!({"sql": "SELECT 1", "not_for": ["one", "two:binary"]}));
+    assert!(!step.is_for(&["one"]) && !step.is_for(&["two", "two:binary"]));
+    assert!(step.is_for(&["two", "two:text"]) && Step::read(&json!("SELECT 1")).is_for(&["one"]));
+}
+
+#[test]
 fn the_script_has_its_cases() {
     let script = Script::load();
     assert!(script.cases.len() > 30);

@@ -75,6 +75,8 @@ drivers! {
     mysqli_binary: Driver::Php(Protocol::Binary);
     mysql_async_text: Driver::Async(Protocol::Text);
     mysql_async_binary: Driver::Async(Protocol::Binary);
+    sqlx_text: Driver::Sqlx(Protocol::Text);
+    sqlx_binary: Driver::Sqlx(Protocol::Binary);
     packets_classic: Driver::Raw(Age::Classic);
     packets_modern: Driver::Raw(Age::Modern);
 }

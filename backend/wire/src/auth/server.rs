@@ -51,6 +51,9 @@ pub enum ServerStep {
     /// The exchange is over. Where the caller agrees with the proof, it sends the payload, if there is one, in a packet
     /// before OK.
     Accepted(Proof, Option<Vec<u8>>),
+    /// The fast answer to [`Check::Known`] is wrong. As servers do, the caller asks for the password, by [`Server::insist`]:
+    /// the fast answers of some clients (`sqlx` to 0.8) are always wrong.
+    Doubtful(Server),
     /// The password is wrong: ERR 1045.
     Denied,
 }
@@ -159,7 +162,7 @@ impl Server {
         match self.state {
             State::Switched(Plugin::Native) => Ok(self.native(payload)),
             State::Switched(Plugin::Sha2) => Ok(self.fast(payload)),
-            State::Switched(Plugin::Clear | Plugin::Ed25519) => Ok(self.clear(payload)),
+            State::Switched(Plugin::Clear | Plugin::Ed25519) => Ok(self.said(claimed(payload))),
             State::Signing(challenge) => Ok(self.signed(&challenge, payload)),
             State::Full | State::KeyGiven => self.full(payload),
         }
@@ -170,6 +173,16 @@ impl Server {
     pub fn ask(mut self) -> ServerStep {
         self.state = State::Full;
         ServerStep::Send(more_data(&[sha2::FULL]), self)
+    }
+
+    /// After [`ServerStep::Doubtful`]: has the client asked for its password, if it can send that over `channel`.
+    #[must_use]
+    pub fn insist(mut self, channel: ServerChannel) -> ServerStep {
+        if matches!(channel, ServerChannel::Plain(None)) {
+            return ServerStep::Denied;
+        }
+        self.channel = channel;
+        self.ask()
     }
 
     fn native(self, response: &[u8]) -> ServerStep {
@@ -198,7 +211,10 @@ impl Server {
             }
             Check::Known(password, _) => {
                 let digest = Sha2Digest::new(password.as_bytes());
-                known(digest.verify(&self.nonce, response).is_some(), fast_ok())
+                match digest.verify(&self.nonce, response) {
+                    Some(_) => known(true, fast_ok()),
+                    None => ServerStep::Doubtful(self),
+                }
             }
             Check::Sha2(_) if empty => ServerStep::Accepted(Proof::Claimed(Password::new(&[])), None),
             Check::Sha2(digest) => {
@@ -220,19 +236,17 @@ impl Server {
         }
     }
 
-    fn clear(self, payload: &[u8]) -> ServerStep {
-        match (&self.check, claimed(payload)) {
-            (Check::Known(password, _), claimed) => known(*password == claimed, None),
-            (Check::Clear, claimed) => ServerStep::Accepted(Proof::Claimed(claimed), None),
-            _ => ServerStep::Denied,
+    fn said(self, claimed: Password) -> ServerStep {
+        match &self.check {
+            Check::Known(password, _) => known(*password == claimed, None),
+            Check::Sha2(_) | Check::Clear => ServerStep::Accepted(Proof::Claimed(claimed), None),
+            Check::Native(_) => ServerStep::Denied,
         }
     }
 
     fn full(mut self, payload: &[u8]) -> Result<ServerStep, AuthError> {
         let key = match &self.channel {
-            ServerChannel::Secure => {
-                return Ok(ServerStep::Accepted(Proof::Claimed(claimed(payload)), None));
-            }
+            ServerChannel::Secure => return Ok(self.said(claimed(payload))),
             ServerChannel::Plain(key) => key.clone().ok_or(AuthError::NoKey)?,
         };
         if self.state == State::Full && payload == [sha2::KEY_REQUEST] {
@@ -240,7 +254,7 @@ impl Server {
             return Ok(ServerStep::Send(more_data(key.public_pem().as_bytes()), self));
         }
         Ok(match key.decrypt(&self.nonce, payload) {
-            Some(password) => ServerStep::Accepted(Proof::Claimed(password), None),
+            Some(password) => self.said(password),
             None => ServerStep::Denied,
         })
     }

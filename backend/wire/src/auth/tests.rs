@@ -119,7 +119,8 @@ fn exchange(
 ) -> Result<Outcome, AuthError> {
     let start = Client::start(plugin, &NONCE, secret, client)?;
     let mut client = start.client;
-    let mut step = Server::start(check, NONCE, server, Some(start.plugin.as_bytes()), &start.response)?;
+    let mut step =
+        Server::start(check, NONCE, server.clone(), Some(start.plugin.as_bytes()), &start.response)?;
     loop {
         match step {
             ServerStep::Send(payload, server) => match client.step(&payload)? {
@@ -139,6 +140,7 @@ fn exchange(
                 assert!(matches!(client.step(&[0, 0, 0, 2, 0, 0, 0])?, ClientStep::Done));
                 return Ok(Outcome::In(proof));
             }
+            ServerStep::Doubtful(doubting) => step = doubting.insist(server.clone()),
             ServerStep::Denied => {
                 let mut err = Vec::new();
                 SqlError::new(code::ACCESS_DENIED, "Access denied")
@@ -349,6 +351,34 @@ fn sha2_full() {
         }
     }
     claims(login(SHA2, secret(""), plain(ServerKey::Refuse), Check::Sha2(None), with_key()), b"");
+}
+
+/// A client whose fast answer does not hold is asked for its password, listed or not.
+#[test]
+fn known_passwords_after_a_wrong_fast_answer() {
+    let nobody = || ServerChannel::Plain(None);
+    let doubtful = || {
+        let step = Server::start(known("pw"), NONCE, nobody(), Some(SHA2.as_bytes()), &[7; 32]).unwrap();
+        let ServerStep::Doubtful(server) = step else { panic!("{step:?}") };
+        server
+    };
+    let enter = |channel, answer: &[u8]| {
+        let step = doubtful().insist(channel);
+        let ServerStep::Send(question, server) = step else { panic!("{step:?}") };
+        assert_eq!(question, [1, sha2::FULL]);
+        server.step(answer).unwrap()
+    };
+    assert!(matches!(enter(ServerChannel::Secure, b"pw\0"), ServerStep::Accepted(Proof::Known, None)));
+    assert!(matches!(enter(ServerChannel::Secure, b"wp\0"), ServerStep::Denied));
+    for (password, right) in [(*b"pw\0", true), (*b"wp\0", false)] {
+        let ServerStep::Send(_, server) = enter(with_key(), &[sha2::KEY_REQUEST]) else { panic!() };
+        let mut password = password.to_vec();
+        xor(&mut password, &NONCE);
+        let encrypted = mysql_common::crypto::encrypt(&password, KEY.public_pem().as_bytes());
+        let step = server.step(&encrypted).unwrap();
+        assert_eq!(matches!(step, ServerStep::Accepted(Proof::Known, None)), right, "{step:?}");
+    }
+    assert!(matches!(doubtful().insist(nobody()), ServerStep::Denied));
 }
 
 #[test]
