@@ -6,7 +6,7 @@ use std::time::Duration;
 use wire::codec::Reader;
 use wire::follow::{Expect, Follower, Kind, Step};
 use wire::packet::{self, HEADER, Header};
-use wire::{Capabilities, ColumnDef, Command, ErrPacket, ProtocolError, Query, SqlError};
+use wire::{Capabilities, ColumnDef, Command, ErrPacket, OkPacket, ProtocolError, Query, SqlError, Status};
 
 use crate::buffer::{Buffer, SMALL};
 use crate::connection::Connection;
@@ -146,6 +146,22 @@ pub async fn rows(connection: &mut Connection) -> Result<Rows, ExchangeError> {
                 found.rows.push(row?);
             }
         }
+    }
+}
+
+/// Takes the session on a connection back to its start (COM_RESET_CONNECTION).
+///
+/// # Errors
+/// See [`ExchangeError`]. After `Server` the connection is in order.
+pub async fn reset(connection: &mut Connection) -> Result<Status, ExchangeError> {
+    let mut out = Vec::new();
+    packet::build(&mut out, &mut 0, |out| Command::ResetConnection.write(connection.capabilities, out));
+    connection.stream.write_all(&out).await?;
+    let Connection { stream, input, capabilities, .. } = connection;
+    let (answer, _) = read_packet(stream, input).await?;
+    match answer.first() {
+        Some(&wire::reply::ERR) => Err(ExchangeError::Server(ErrPacket::parse(&answer)?.to_error())),
+        _ => Ok(OkPacket::parse(&answer, *capabilities)?.status),
     }
 }
 

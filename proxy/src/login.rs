@@ -19,11 +19,11 @@ use backend::connection::Settings;
 use backend::pool::Lease;
 use backend::stream::{Detached, Stream};
 use tokio_rustls::{TlsAcceptor, TlsStream};
-use wire::auth::{self, NATIVE, Nonce, SHA2};
+use wire::auth::{self, AuthError, NATIVE, Nonce, SHA2};
 use wire::packet::{self, Header};
 use wire::{
-    Capabilities, ChangeUser, Command, Greeting, HandshakeResponse, OkPacket, ProtocolError, SslRequest,
-    Status,
+    Capabilities, ChangeUser, Command, Greeting, HandshakeResponse, OkPacket, ProtocolError, SqlError,
+    SslRequest, Status,
 };
 
 use admit::{Admitted, Candidate, admit};
@@ -301,7 +301,14 @@ pub(crate) struct Changed {
     pub(crate) ok: Vec<u8>,
 }
 
-/// Lets a client log in anew inside its session, on a new backend connection. `None` where it was refused and told so.
+/// Why COM_CHANGE_USER led to nothing.
+pub(crate) struct Refused {
+    /// The sequence id of the packet that tells the client.
+    pub(crate) seq: u8,
+    pub(crate) error: SqlError,
+}
+
+/// Lets a client log in anew inside its session, on a new backend connection. A client that is refused has not been told.
 ///
 /// # Errors
 /// When the client is lost, or breaks the protocol.
@@ -310,11 +317,11 @@ pub(crate) async fn change_user(
     client: &mut Client,
     header: Header,
     payload: &[u8],
-) -> Result<Option<Changed>, End> {
+) -> Result<Result<Changed, Refused>, End> {
     let Command::ChangeUser(change) =
         Command::parse(payload, client.identity.capabilities).map_err(End::ClientProtocol)?
     else {
-        return Ok(None);
+        return Err(End::ClientProtocol(ProtocolError::Malformed("COM_CHANGE_USER")));
     };
     let ChangeUser { user, auth_response, schema, charset, plugin, raw_attributes } = change;
     let candidate = Candidate {
@@ -342,17 +349,19 @@ pub(crate) async fn change_user(
             client.identity.charset = candidate.charset;
             client.identity.user = user;
             client.identity.seat = seat;
-            Ok(Some(Changed { lease, sharing, status: opened.status, settings: opened.settings, ok }))
+            Ok(Ok(Changed { lease, sharing, status: opened.status, settings: opened.settings, ok }))
         }
         Err(failure) => {
             failure.log(0);
-            let mut payload = Vec::new();
-            if let Some(error) = failure.answer() {
+            let error = failure.answer().ok_or(End::Quit)?;
+            if matches!(failure, Failure::Protocol(_) | Failure::Auth(AuthError::Protocol(_))) {
+                // Where its next command begins is not known.
+                let mut payload = Vec::new();
                 error.write(candidate.capabilities, &mut payload);
                 let _ = talk.send(&payload).await;
+                return Err(End::Quit);
             }
-            // As the servers do: after a failed change the connection ends.
-            Err(End::Quit)
+            Ok(Err(Refused { seq, error }))
         }
     }
 }

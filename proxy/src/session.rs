@@ -1,6 +1,7 @@
 //! One client's session: waits for a command, has it answered, and waits again.
 
 mod attach;
+mod change;
 mod command;
 mod infile;
 mod kill;
@@ -175,6 +176,8 @@ pub(crate) struct Session {
     told: Option<u16>,
     /// Another session's connection, while a KILL is on its way there.
     aim: Option<(Aim, bool)>,
+    /// How often the client tried in vain to become somebody else.
+    vain_changes: u8,
     /// The sequence id of the next packet to the client: 0 between commands, `None` inside a packet.
     next_seq: Option<u8>,
 }
@@ -218,6 +221,7 @@ impl Session {
             patch: None,
             told: None,
             aim: None,
+            vain_changes: 0,
             next_seq: Some(0),
         };
         session.view.set(&settings.sql_mode, &settings.charset_client, settings.schema);

@@ -155,11 +155,11 @@ impl Reader {
     /// next look.
     async fn round(&mut self) -> Result<Option<Accounts>, ControlError> {
         let sum = checksum(&mut self.control, &self.facts).await?;
-        if self.last == Some(sum) {
+        if sum.is_some() && self.last == sum {
             return Ok(None);
         }
         let accounts = load(&mut self.control, &self.facts).await?;
-        self.last = Some(sum);
+        self.last = sum;
         tracing::debug!(accounts = accounts.len(), "accounts read");
         Ok(Some(accounts))
     }

@@ -7,6 +7,9 @@ use super::stored::{UserRow, from_json, from_row};
 use super::{Account, Accounts};
 use crate::control::{Control, ControlError, ServerFacts, quote_text};
 
+/// ER_NO_SUCH_TABLE.
+const NO_SUCH_TABLE: u16 = 1146;
+
 /// Where a server keeps its accounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Store {
@@ -25,6 +28,11 @@ impl Store {
             (Product::MariaDb, Version(0..=9, ..) | Version(10, 0..=3, _)) => Self::OldMariaDb,
             (Product::MariaDb, _) => Self::GlobalPriv,
         }
+    }
+
+    /// Whether it failed because the server keeps its accounts as its predecessor did.
+    fn is_missing(self, error: &ControlError) -> bool {
+        self == Self::GlobalPriv && error.code() == Some(NO_SUCH_TABLE)
     }
 
     const fn table(self) -> &'static str {
@@ -74,11 +82,15 @@ pub fn needed_grants(facts: &ServerFacts) -> Vec<String> {
     )]
 }
 
-/// What all accounts come to: equal as long as none of them changes. A few microseconds for each account.
+/// What all accounts come to: equal as long as none of them changes. A few microseconds for each account. `None` where
+/// that cannot be told.
 ///
 /// # Errors
 /// [`ControlError::Privileges`] with the GRANT that is missing, or the connection's loss.
-pub(super) async fn checksum(control: &mut Control, facts: &ServerFacts) -> Result<(u64, u64), ControlError> {
+pub(super) async fn checksum(
+    control: &mut Control,
+    facts: &ServerFacts,
+) -> Result<Option<(u64, u64)>, ControlError> {
     let store = Store::of(facts.product, facts.version);
     // CHAR(0) is binary: no two columns' collations are mixed.
     let sql = format!(
@@ -87,8 +99,10 @@ pub(super) async fn checksum(control: &mut Control, facts: &ServerFacts) -> Resu
         store.columns().join(", "),
         store.table()
     );
-    let sum = control.first(&sql).await.map_err(|error| lacking(error, facts))?;
-    Ok(sum.unwrap_or_default())
+    match control.first(&sql).await {
+        Err(error) if store.is_missing(&error) => Ok(None),
+        sum => Ok(Some(sum.map_err(|error| lacking(error, facts))?.unwrap_or_default())),
+    }
 }
 
 /// Reads all accounts.
@@ -98,7 +112,14 @@ pub(super) async fn checksum(control: &mut Control, facts: &ServerFacts) -> Resu
 pub async fn load(control: &mut Control, facts: &ServerFacts) -> Result<Accounts, ControlError> {
     let store = Store::of(facts.product, facts.version);
     let sql = format!("SELECT {} FROM {}", store.columns().join(", "), store.table());
-    let rows: Vec<Row> = control.query(&sql).await.map_err(|error| lacking(error, facts))?;
+    let (store, rows): (Store, Result<Vec<Row>, _>) = match control.query(&sql).await {
+        // The tables of an older server, never upgraded; which of the columns they have depends on its age.
+        Err(error) if store.is_missing(&error) => {
+            (Store::OldMariaDb, control.query("SELECT * FROM mysql.user").await)
+        }
+        rows => (store, rows),
+    };
+    let rows = rows.map_err(|error| lacking(error, facts))?;
     let accounts = rows.into_iter().filter_map(|row| account(store, &row)).collect();
     Ok(Accounts::new(facts.product, facts.skip_name_resolve, accounts))
 }

@@ -158,6 +158,33 @@ async fn what_mariadb_stores() {
     assert!(!accounts.knows("r") && accounts.choose("nobody", LOOPBACK).is_none());
 }
 
+/// A server whose tables come from an older one and were never upgraded, with fewer columns than any still has.
+#[tokio::test]
+async fn what_a_mariadb_that_was_not_upgraded_stores() {
+    let server = MariaDb::start(&[]);
+    let mut root = server.root().await;
+    root.execute("CREATE USER old@'%' IDENTIFIED BY 'app'; CREATE USER gone@'%'").await.unwrap();
+    root.execute(
+        "CREATE TABLE mysql.older AS SELECT * FROM mysql.user WHERE User <> 'gone'; \
+         ALTER TABLE mysql.older DROP COLUMN is_role, DROP COLUMN password_expired, DROP COLUMN default_role, \
+         DROP COLUMN max_statement_time",
+    )
+    .await
+    .unwrap();
+    let handle = AccountsHandle::new();
+    let _keeper = keep(server.unix(), handle.clone(), Duration::from_millis(50));
+    assert!(until(async || handle.current()).await.knows("gone"));
+    root.execute(
+        "RENAME TABLE mysql.user TO mysql.newer, mysql.older TO mysql.user; DROP TABLE mysql.global_priv",
+    )
+    .await
+    .unwrap();
+    let accounts = until(async || handle.current().filter(|accounts| !accounts.knows("gone"))).await;
+    assert!(matches!(accounts.choose("old", LOOPBACK).unwrap().auth, Auth::Native(_)));
+    root.execute("DELETE FROM mysql.user WHERE User = 'old'").await.unwrap();
+    until(async || handle.current().filter(|accounts| !accounts.knows("old"))).await;
+}
+
 #[tokio::test]
 async fn what_mysql_stores() {
     let Some(server) = MySql::start() else { return };

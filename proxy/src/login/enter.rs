@@ -3,7 +3,7 @@
 use backend::accounts::{Account, Auth};
 use backend::connect::{ConnectError, Login, Opened};
 use backend::pool::Lease;
-use wire::auth::{AuthError, Check, Nonce, Password, Proof, Secret, Server, native};
+use wire::auth::{self, AuthError, Check, Nonce, Password, Proof, Secret, Server, Sha1Password, native};
 use wire::code;
 
 use super::admit::Candidate;
@@ -11,7 +11,7 @@ use super::prove::{Shown, ask, channel, exchange};
 use super::talk::Talk;
 use super::whom::{Expected, Who, Whom};
 use super::{Failure, sandbox};
-use crate::shared::Shared;
+use crate::shared::{Shared, Users};
 
 /// ER_ACCESS_DENIED_NO_PASSWORD_ERROR.
 const ACCESS_DENIED_NO_PASSWORD: u16 = 1698;
@@ -65,7 +65,7 @@ impl Entering<'_> {
             // The account or its password may be a moment old: look once more, with the answer that is there.
             (None, _) | (_, Whom::Nobody) => match self.afresh(&answer).await {
                 Some((secret, account)) => self.login(talk, secret, Whom::Account(account), None).await,
-                None => Err(denied()),
+                None => Err(self.wrong(&answer).await),
             },
             (Some(Proof::Known), whom) => self.login(talk, Secret::Password(known), whom, before).await,
             (Some(Proof::Sha1(hash)), whom) => match self.login(talk, Secret::Sha1(hash), whom, before).await
@@ -99,6 +99,30 @@ impl Entering<'_> {
             _ => return None,
         };
         Some((secret, account))
+    }
+
+    /// The server hears of a wrong password as well and has its say: it may count them for each account, and refuse who was
+    /// wrong too often. Strangers go the same way, so that they wait as long.
+    async fn wrong(&self, answer: &[u8]) -> Failure {
+        let denied = self.who.denied(!matches!(answer, [] | [0]));
+        let secret = match self.shared.live().users {
+            Users::Listed(_) => return denied,
+            Users::FromBackends if answer.is_empty() => Secret::Password(Password::new(b"")),
+            // An answer to the proxy's challenge is none to the server's: any other wrong one does.
+            Users::FromBackends => match auth::nonce() {
+                Ok(random) => Secret::Sha1(Sha1Password::new(&random)),
+                Err(error) => return error.into(),
+            },
+        };
+        match self.backend(&secret).await {
+            // By something else than the password, which the client has no part in.
+            Ok((lease, _)) => {
+                lease.give_back().await;
+                denied
+            }
+            Err(failure @ Failure::Backend(ConnectError::Refused { .. })) if !is_denied(&failure) => failure,
+            Err(_) => denied,
+        }
     }
 
     /// Logs in with a password that nobody has checked yet.

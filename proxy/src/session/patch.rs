@@ -39,6 +39,9 @@ impl Session {
         };
         match patch {
             Patch::Warnings(answer) if is_text(text, "SHOW WARNINGS") => {
+                // Asked all the same, for what the statement does to ROW_COUNT().
+                self.send_server(bytes).await?;
+                whole_answer(self.server.link()?).await?;
                 // Kept from another moment: whether a transaction is open is told as of now.
                 let answer = with_status(&answer, self.server.capabilities, self.status);
                 let answer = answer.map_err(End::BackendProtocol)?;

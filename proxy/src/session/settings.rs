@@ -1,6 +1,7 @@
-//! Commands that change who the session is or take it back to its start, and asking the server what is in force.
+//! The command that takes a session back to its start, and asking the server what is in force.
 
 use backend::connect::bootstrap;
+use backend::connection::Settings;
 use backend::exchange::{first_row, send_queries};
 use wire::follow::Expect;
 use wire::packet::Header;
@@ -9,11 +10,9 @@ use sql::Traces;
 use sql::traces::Pin;
 
 use super::command::Next;
-use super::server::Server;
 use super::translate::Translation;
-use super::view::{Certainty, View};
+use super::view::Certainty;
 use super::{End, Session};
-use crate::login;
 
 /// What is asked when the server may have changed the state without saying so.
 const ASK: &str = "SELECT @@sql_mode, @@character_set_client, DATABASE()";
@@ -40,51 +39,27 @@ impl Session {
         self.send_server(bytes).await?;
         let answer = self.relay(Expect::Simple).await?;
         if !answer.error {
-            self.statements.clear();
-            self.server.link()?.statements.clear();
             let settings = bootstrap(self.server.link()?).await?;
-            self.view.set(&settings.sql_mode, &settings.charset_client, settings.schema.clone());
-            self.view.certainty = Certainty::Sure;
-            self.translation =
-                Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
-            if let Some(sharing) = &mut self.server.sharing {
-                sharing.reset();
-                if !settings.plain_start {
-                    sharing.pin = Some(Pin::Reset);
-                }
-            }
+            self.restarted(&settings);
         }
         Ok(Next::Answered)
     }
 
-    /// COM_CHANGE_USER: the client logs in again, and so does the proxy, on a new connection.
-    pub(super) async fn change_user(&mut self, header: Header, payload: &[u8]) -> Result<Next, End> {
-        let changed = login::change_user(&self.shared, &mut self.client, header, payload).await?;
-        let Some(login::Changed { lease, sharing, status, settings, ok }) = changed else {
-            return Ok(Next::Answered);
-        };
-        let old = std::mem::replace(&mut self.server, Server::new(lease, sharing));
-        if let Some(lease) = old.link {
-            lease.give_back().await;
-        }
-        self.shared.home().pool.trim(self.member.id());
+    /// The connection was reset, and these are its settings now.
+    pub(super) fn restarted(&mut self, settings: &Settings) {
         self.statements.clear();
-        self.status = status;
+        if let Some(lease) = &mut self.server.link {
+            lease.statements.clear();
+        }
+        self.view.set(&settings.sql_mode, &settings.charset_client, settings.schema.clone());
+        self.view.certainty = Certainty::Sure;
         self.translation =
-            Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
-        self.view = View::new(
-            settings.flavor(&self.server.info),
-            &self.client.identity.user,
-            settings.schema.clone(),
-        );
-        login::announce(
-            &self.shared,
-            &self.member,
-            &self.client.identity.user,
-            self.server.thread_id(),
-            settings.schema.as_deref(),
-        );
-        self.client.stream.write_all(&ok).await.map_err(End::ClientLost)?;
-        Ok(Next::Answered)
+            Translation::new(self.client.identity.capabilities, self.server.capabilities, settings);
+        if let Some(sharing) = &mut self.server.sharing {
+            sharing.reset();
+            if !settings.plain_start {
+                sharing.pin = Some(Pin::Reset);
+            }
+        }
     }
 }

@@ -304,7 +304,7 @@ impl<'a> Walk<'a> {
         for unit in self.units {
             let bytes = self.bytes(unit);
             match unit.kind {
-                UnitKind::SysVar => reads |= hints(bytes),
+                UnitKind::SysVar => reads |= variable_hints(bytes),
                 UnitKind::Word | UnitKind::Keyword(_) => {
                     if is(&["ROW_COUNT", "FOUND_ROWS"])(bytes) {
                         reads |= Soft::COUNTS;
@@ -499,6 +499,17 @@ fn hints(text: &[u8]) -> Soft {
     ];
     let found = HINTS.iter().filter(|(word, _)| contains(text, word));
     found.fold(Soft::empty(), |reads, (_, kind)| reads | *kind)
+}
+
+/// What a variable may ask for, by its last name, quoted or not: `@@max_error_count` asks for nothing.
+fn variable_hints(variable: &[u8]) -> Soft {
+    let last = variable.rsplit(|byte| matches!(byte, b'@' | b'.')).next().unwrap_or_default();
+    let name: Vec<u8> = last.iter().copied().filter(|byte| !matches!(byte, b'`' | b' ')).collect();
+    match name.to_ascii_lowercase().as_slice() {
+        b"warning_count" | b"error_count" => Soft::all(),
+        b"last_insert_id" | b"identity" => Soft::INSERT_ID,
+        _ => Soft::empty(),
+    }
 }
 
 /// Whether a text holds a word of lower case, in any case.

@@ -193,6 +193,8 @@ fn what_is_not_understood_reads_what_it_names() {
         ("/*!40101 SET @OLD_SQL_MODE=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */", Soft::empty()),
         ("SELECT 'open", Soft::empty()),
         ("SELECT @@sql_mode, @a", Soft::empty()),
+        ("SET @a = @@max_password_errors, @b = @@global.max_error_count", Soft::empty()),
+        ("SET @a = @@session.`error_count`", Soft::all()),
         ("/*! SELECT Row_Count() */", Soft::COUNTS),
         ("SELECT 1 /*! , FOUND_ROWS() */", Soft::COUNTS),
         ("/*! SHOW WARNINGS */", Soft::all()),

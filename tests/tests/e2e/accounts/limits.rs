@@ -119,3 +119,42 @@ async fn sessions_that_share_fit_into_few_connections() {
         assert_eq!(conn.query_first::<u8, _>("SELECT 1").await.unwrap(), Some(1));
     }
 }
+
+/// A wrong password is wrong at the server too, which counts them for each account and blocks who is wrong too often.
+#[tokio::test]
+async fn the_server_counts_wrong_passwords() {
+    let Some(server) = MariaDb::start(&["--max-password-errors=2"]) else { return };
+    let proxy = Setup::mariadb(server.port()).start();
+    let mut seen = Vec::new();
+    for place in [server.server(), proxy.server()] {
+        make(
+            &server.server(),
+            &["CREATE USER e_counted@'%' IDENTIFIED BY 'right'", "CREATE USER e_blank@'%'"],
+        )
+        .await;
+        let mut said = Vec::new();
+        for (user, password) in [
+            ("e_counted", "wrong"),
+            ("e_counted", "right"),
+            ("e_counted", "wrong"),
+            ("e_counted", ""),
+            ("e_counted", "right"),
+            ("e_counted", "wrong"),
+            ("e_blank", ""),
+            ("e_blank", "wrong"),
+            ("e_blank", "wrong"),
+            ("e_blank", ""),
+            ("e_stranger", "wrong"),
+            ("e_stranger", "wrong"),
+            ("e_stranger", "wrong"),
+        ] {
+            said.push(match place.as_user(user, password).try_connect(None).await {
+                Ok(_) => "in".to_owned(),
+                Err(error) => error.to_string(),
+            });
+        }
+        seen.push(said);
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[0][9].contains("4150"), "{:?}", seen[0]);
+}

@@ -104,13 +104,17 @@ async fn resets() {
 
 /// Logs in anew, by whatever plugin the server asks for, and notes how that ends.
 fn change_user(talk: &mut Talk, password: &str, schema: &str, charset: u16) {
-    talk.note(format!("> change user {schema} {charset}"));
+    change_to(talk, "app", password, schema, charset);
+}
+
+fn change_to(talk: &mut Talk, user: &str, password: &str, schema: &str, charset: u16) {
+    talk.note(format!("> change user {user} {schema} {charset}"));
     let secret = Secret::Password(Password::new(password.as_bytes()));
     let channel = ClientChannel::Plain(ServerKey::Ask);
     let (plugin, scramble) = (talk.client.greeting.auth_plugin.clone(), talk.client.greeting.scramble);
     let start = Auth::start(&plugin, &scramble, secret, channel).unwrap();
     let change = ChangeUser {
-        user: b"app",
+        user: user.as_bytes(),
         auth_response: &start.response,
         schema: schema.as_bytes(),
         charset: Some(charset),
@@ -151,6 +155,47 @@ async fn logins_anew() {
             talk.query("SELECT * FROM anew2.t");
         }
         change_user(talk, "wrong", "", 45);
+    })
+    .await;
+}
+
+/// What a session is after it tried in vain to become somebody else: on MariaDB it goes on, until it has tried too often.
+#[tokio::test]
+async fn vain_logins_anew() {
+    everywhere(|talk| {
+        talk.quietly("CREATE DATABASE IF NOT EXISTS anew3");
+        talk.quietly("CREATE TABLE IF NOT EXISTS anew3.t (id INT) ENGINE=InnoDB");
+        // Who comes second is warned.
+        talk.quietly("DO 0");
+        talk.simple(&Command::InitDb(b"anew3"));
+        let tries = [
+            ("app", "wrong", ""),
+            ("nobody_here", "", ""),
+            ("app", "app", "no_such_schema"),
+            ("app", "app", ""),
+            ("app", "app", ""),
+        ];
+        for (user, password, schema) in tries {
+            // In which order a server tells several changes is its own.
+            talk.quietly("SET NAMES latin1, sql_mode = '', @a = 1, character_set_results = NULL");
+            talk.query("CREATE TEMPORARY TABLE gone (id INT)");
+            talk.query("BEGIN");
+            talk.query("INSERT INTO anew3.t VALUES (1)");
+            let started = std::time::Instant::now();
+            change_to(talk, user, password, schema, 45);
+            talk.note(format!("after {} s", started.elapsed().as_secs()));
+            // A server that ends the connection has said all.
+            if !talk.lives() {
+                return;
+            }
+            talk.query("SHOW WARNINGS");
+            talk.query("SELECT ROW_COUNT(), @a, @@sql_mode = '', USER(), CURRENT_USER(), @@autocommit");
+            talk.query(ASK);
+            talk.interlude();
+            talk.query(ASK);
+            talk.query("SELECT * FROM gone");
+            talk.query("SELECT * FROM anew3.t");
+        }
     })
     .await;
 }

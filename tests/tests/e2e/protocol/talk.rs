@@ -128,6 +128,13 @@ impl Talk {
         }
     }
 
+    /// Whether the server still answers; noted.
+    pub(super) fn lives(&mut self) -> bool {
+        let answer = self.client.send(&Command::Ping).and_then(|()| self.client.packet());
+        self.note(format!("answers: {}", answer.is_ok()));
+        answer.is_ok()
+    }
+
     fn ok(&self, packet: &[u8]) -> Status {
         OkPacket::parse(packet, self.client.capabilities()).unwrap().status
     }
