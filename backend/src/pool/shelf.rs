@@ -35,8 +35,16 @@ pub(super) struct Waiter {
     key: Arc<Key>,
     profile: Arc<Profile>,
     lane: usize,
+    /// How often a later one was served before it.
+    passed: u8,
     sender: oneshot::Sender<Handed>,
 }
+
+/// So many of those who wait longest are looked at for one on a connection's own core: to move it, and to wake another core,
+/// takes longer than many a statement.
+const NEAR: usize = 16;
+/// Who was passed over so often is next, on whatever core.
+const PATIENCE: u8 = 16;
 
 /// What a look at the shelf gave.
 #[derive(Debug)]
@@ -80,6 +88,21 @@ pub(super) struct Shelf {
     /// How many may wait.
     queue: usize,
     inner: Mutex<Inner>,
+}
+
+impl Inner {
+    /// Who gets a connection of this core: first come first served, but for a few places.
+    fn next_waiter(&mut self, lane: usize) -> Option<Waiter> {
+        let near = self.waiting.iter().take(NEAR).position(|waiter| waiter.lane == lane);
+        let first = self.waiting.front_mut()?;
+        match near {
+            Some(at) if at > 0 && first.passed < PATIENCE => {
+                first.passed += 1;
+                self.waiting.remove(at)
+            }
+            _ => self.waiting.pop_front(),
+        }
+    }
 }
 
 impl Shelf {
@@ -213,6 +236,7 @@ impl Shelf {
             key: ask.key.clone(),
             profile: ask.profile.clone(),
             lane: ask.lane,
+            passed: 0,
             sender,
         });
         Found::Wait(inbox)
@@ -231,7 +255,7 @@ impl Shelf {
                 if inner.slots > inner.size {
                     return Some(parked);
                 }
-                match inner.waiting.pop_front() {
+                match inner.next_waiter(parked.note.lane) {
                     None => {
                         inner.parked.push(parked);
                         return None;

@@ -12,7 +12,7 @@ use sql::{Product, Traces};
 use wire::{SqlError, code};
 
 use super::patch::{Patch, lost_state};
-use super::prepared::{Placing, place};
+use super::placing::{Placing, place};
 use super::server::{Found, InsertId, Sharing, Warnings};
 use super::{End, Session};
 use crate::login::Failure;
