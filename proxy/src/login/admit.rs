@@ -64,9 +64,11 @@ pub(super) async fn admit(
             return Err(failure);
         }
     };
-    let sharing = match shares {
-        true => Some(share(shared, candidate, secret, &mut lease, &opened).await?),
-        false => None,
+    // With a hash alone a server may not let it in a second time.
+    let sharing = match secret {
+        Secret::Sha256(_) => None,
+        secret if shares => Some(share(shared, candidate, secret, &mut lease, &opened).await?),
+        _ => None,
     };
     if let Some(payload) = before {
         talk.send(&payload).await?;

@@ -89,8 +89,10 @@ impl Who<'_> {
             Auth::Empty => Check::Known(Password::new(b""), None),
             Auth::CachingSha2(stored) => {
                 let known = shared.known.recall(&account.current_user(), stored);
-                // A server whose cache is cold asks for the password: a session that will log in again has to keep it.
-                let known = known.filter(|(_, password)| password.is_some() || !self.shares);
+                // A server whose cache is cold asks for the password: a session that will log in again has to keep it. Not every
+                // client can give it where others can read along; without it, the session keeps its one connection.
+                let asks = self.shares && (self.tls || matches!(self.from, From::Unix));
+                let known = known.filter(|(_, password)| password.is_some() || !asks);
                 let (digest, kept) = known.unzip();
                 password = kept.flatten();
                 Check::Sha2(digest)

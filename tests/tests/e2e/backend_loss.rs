@@ -22,7 +22,7 @@ fn is_loss(error: &Error) -> bool {
 #[tokio::test]
 async fn a_killed_server_ends_its_sessions_and_new_ones_work_when_it_is_back() {
     let Some(mut server) = MariaDb::start(&[]) else { return };
-    let proxy = Setup::mariadb(server.port()).line("timeouts: {wait: 2s, connect: 1s}").start();
+    let proxy = Setup::mariadb(server.port()).unshared().line("timeouts: {wait: 2s, connect: 1s}").start();
     let mut idle = proxy.server().connect().await;
     let mut busy = proxy.server().connect().await;
     assert_eq!(idle.query_first::<u8, _>("SELECT 1").await.unwrap(), Some(1));

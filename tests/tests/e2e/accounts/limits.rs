@@ -94,7 +94,7 @@ async fn a_changed_user_counts_for_the_new_one() {
 #[tokio::test]
 async fn one_connection_to_the_backend_too_many_is_1040_as_at_the_server() {
     let Some(server) = MariaDb::shared() else { return };
-    let proxy = Setup::mariadb(server.port()).line("limits: {per_backend: 2}").start();
+    let proxy = Setup::mariadb(server.port()).unshared().line("limits: {per_backend: 2}").start();
     let one = proxy.server().connect().await;
     let _two = proxy.server().connect().await;
     let told = refused(&proxy.server()).await;
