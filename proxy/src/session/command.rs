@@ -59,6 +59,7 @@ impl Session {
         self.patch = None;
         self.told = None;
         self.aim = None;
+        self.kills = None;
         self.coming = None;
         self.executing = None;
         let extent = HEADER + header.len;
@@ -83,6 +84,11 @@ impl Session {
             self.shared.kill(aim.session());
         }
         self.aim = None;
+        if let Some(whom) = self.kills.take()
+            && !answer.error
+        {
+            self.kill_idle_of(whom).await;
+        }
         let run = Run { expect, counted, rewritten, started, received: extent };
         self.settle(run, answer);
         Ok(())
