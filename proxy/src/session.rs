@@ -172,6 +172,8 @@ pub(crate) struct Session {
     told: Option<u16>,
     /// Another session's connection, while a KILL is on its way there.
     aim: Option<(Aim, bool)>,
+    /// What the server tracks for the client where the proxy asks for more; `None` once the tracking is the client's alone.
+    tracking: Option<settings::Tracking>,
     /// Whose connections a `KILL USER` ends that is on its way.
     kills: Option<kill::Whom>,
     /// How often the client tried in vain to become somebody else.
@@ -219,6 +221,7 @@ impl Session {
             patch: None,
             told: None,
             aim: None,
+            tracking: Some((&settings).into()),
             kills: None,
             vain_changes: 0,
             next_seq: Some(0),
