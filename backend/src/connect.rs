@@ -393,15 +393,19 @@ pub async fn bootstrap(connection: &mut Connection) -> Result<Settings, Exchange
         charset_client: next().unwrap_or_default(),
         account: next().unwrap_or_default(),
         schema: next(),
-        tracks_own: next().is_some_and(|list| {
-            list.split(',').any(|name| name.trim() == "*" || name.trim().eq_ignore_ascii_case("sql_mode"))
-        }),
+        tracked: next().unwrap_or_default(),
         tracks_state: next().is_some_and(|value| value == "1"),
         plain_start: next().is_some_and(|value| value == "1"),
     })
 }
 
 impl Settings {
+    /// Whether the server reports changes of a variable by default.
+    #[must_use]
+    pub fn tracks(&self, variable: &str) -> bool {
+        self.tracked.split(',').any(|name| name.trim() == "*" || name.trim().eq_ignore_ascii_case(variable))
+    }
+
     /// What lexing depends on, on this server.
     #[must_use]
     pub fn flavor(&self, server: &ServerInfo) -> Flavor {

@@ -36,8 +36,8 @@ pub struct Settings {
     pub account: String,
     /// `DATABASE()`.
     pub schema: Option<String>,
-    /// The server reports changes of `sql_mode` by default, so that clients hear of them anyway.
-    pub tracks_own: bool,
+    /// The variables whose changes the server reports by default, so that clients hear of them anyway.
+    pub tracked: String,
     /// The same of `session_track_state_change`.
     pub tracks_state: bool,
     /// The server has no `init_connect`, so that a session after COM_RESET_CONNECTION is like a new one.

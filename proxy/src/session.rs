@@ -48,6 +48,9 @@ use crate::stats::Aim;
 /// A command longer than this, in bytes, is streamed on without being looked at.
 const LOOKED_AT: usize = 1 << 20;
 
+/// A server that is up answers within this time.
+const ANSWERS: Duration = Duration::from_secs(1);
+
 /// Why a session ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum End {
@@ -103,7 +106,7 @@ impl End {
     /// The error that the client is told, if it is still there to hear it.
     fn farewell(&self, backend: &str) -> Option<SqlError> {
         let (code, text) = match self {
-            Self::Quit | Self::ClientLost(_) => return None,
+            Self::Quit | Self::ClientLost(_) | Self::Killed => return None,
             Self::ClientProtocol(error) => (code::MALFORMED_PACKET, format!("malformed packet: {error}")),
             Self::BackendLost(_) => {
                 (code::SERVER_SHUTDOWN, format!("backend {backend} closed the connection; connect again"))
@@ -120,13 +123,6 @@ impl End {
                 code::SERVER_SHUTDOWN,
                 format!("backend {backend} did not answer within {limit:?} (timeouts.read); connect again"),
             ),
-            Self::Killed => {
-                return Some(SqlError {
-                    code: 1927,
-                    state: *b"70100",
-                    message: "Connection was killed".to_owned(),
-                });
-            }
             Self::Drained => (code::SERVER_SHUTDOWN, "Server shutdown in progress".to_owned()),
         };
         Some(SqlError::new(code, text))
@@ -179,6 +175,10 @@ pub(crate) struct Session {
     told: Option<u16>,
     /// Another session's connection, while a KILL is on its way there.
     aim: Option<(Aim, bool)>,
+    /// What the server tracks for the client where the proxy asks for more; `None` once the tracking is the client's alone.
+    tracking: Option<settings::Tracking>,
+    /// Whose connections a `KILL USER` ends that is on its way.
+    kills: Option<kill::Whom>,
     /// How often the client tried in vain to become somebody else.
     vain_changes: u8,
     /// The sequence id of the next packet to the client: 0 between commands, `None` inside a packet.
@@ -224,6 +224,8 @@ impl Session {
             patch: None,
             told: None,
             aim: None,
+            tracking: Some((&settings).into()),
+            kills: None,
             vain_changes: 0,
             next_seq: Some(0),
         };
@@ -260,7 +262,7 @@ impl Session {
 
     /// Tells the client why, and closes both connections.
     pub(crate) async fn finish(mut self, end: End) {
-        if let Some(error) = end.farewell(self.shared.home().name()) {
+        if let Some(error) = self.farewell(&end).await {
             // In the middle of a packet there is no way to say anything: the client sees the connection close.
             if let Some(seq) = self.next_seq {
                 let _ = self.send_error(seq, &error).await;
@@ -280,6 +282,26 @@ impl Session {
         drop(self.guest);
         self.shared.home().pool.trim(self.member.id());
         self.client.stream.close().await;
+    }
+
+    /// The last word to the client. A server that is up and closed this one connection has ended the session: it was killed,
+    /// or idle for too long. On a connection of its own the client would see it closed without a word.
+    async fn farewell(&self, end: &End) -> Option<SqlError> {
+        match end {
+            End::BackendLost(_) if self.is_server_up().await => None,
+            end => end.farewell(self.shared.home().name()),
+        }
+    }
+
+    async fn is_server_up(&self) -> bool {
+        let home = self.shared.home();
+        match tokio::time::timeout(ANSWERS, home.control.connect()).await {
+            Ok(Ok(control)) => {
+                control.close().await;
+                true
+            }
+            _ => false,
+        }
     }
 
     /// One command and its answer.

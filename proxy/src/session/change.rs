@@ -46,6 +46,7 @@ impl Session {
         self.status = status;
         self.translation =
             Translation::new(self.client.identity.capabilities, self.server.capabilities, &settings);
+        self.tracking = Some((&settings).into());
         self.view = View::new(
             settings.flavor(&self.server.info),
             &self.client.identity.user,

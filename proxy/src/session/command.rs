@@ -59,6 +59,7 @@ impl Session {
         self.patch = None;
         self.told = None;
         self.aim = None;
+        self.kills = None;
         self.coming = None;
         self.executing = None;
         let extent = HEADER + header.len;
@@ -83,6 +84,11 @@ impl Session {
             self.shared.kill(aim.session());
         }
         self.aim = None;
+        if let Some(whom) = self.kills.take()
+            && !answer.error
+        {
+            self.kill_idle_of(whom).await;
+        }
         let run = Run { expect, counted, rewritten, started, received: extent };
         self.settle(run, answer);
         Ok(())
@@ -233,21 +239,13 @@ impl Session {
         if self.view.certainty == Certainty::Lost && matches!(planned.plan(), Plan::Rewritten(_)) {
             planned = planned.untouched();
         }
-        if planned.marks().contains(Marks::SYS_VAR) || planned.verb() == Verb::Set {
-            self.notice_tracking(text);
+        // What is not understood may name anything.
+        let names_variables = Marks::SYS_VAR | Marks::EXECUTABLE_COMMENT | Marks::ERROR;
+        if planned.marks().intersects(names_variables) || matches!(planned.verb(), Verb::Set | Verb::Other) {
+            self.leave_tracking(text).await?;
         }
         self.member.digest(planned.digest());
         Ok(Some(planned))
-    }
-
-    /// A client that sets the tracking itself would blind the proxy.
-    fn notice_tracking(&mut self, text: &[u8]) {
-        let names = |name: &[u8]| text.windows(name.len()).any(|window| window.eq_ignore_ascii_case(name));
-        if names(b"session_track") {
-            self.view.certainty = Certainty::Lost;
-            self.translation
-                .reveal(names(b"session_track_system_variables"), names(b"session_track_state_change"));
-        }
     }
 
     /// While DDL runs, and after it until the catalog was read again, no rewrite relies on the catalog.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sql::digest::LiteralKind;
 use sql::traces::Pin;
-use sql::{Keyword, Scanner, Traces};
+use sql::{Keyword, Scanner, Traces, Unit};
 use wire::follow::Expect;
 use wire::packet::{self, Header};
 use wire::{Command, SqlError};
@@ -29,6 +29,14 @@ enum Target {
     Thread(u32),
     /// A session that holds no connection now: nothing runs there.
     Idle(Arc<SessionInfo>),
+}
+
+/// Whose connections a `KILL USER` ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Whom {
+    /// `None`: the killer's own.
+    name: Option<String>,
+    host: Option<String>,
 }
 
 impl Session {
@@ -78,7 +86,43 @@ impl Session {
             }
             _ => self.send_server(bytes).await?,
         }
+        self.kills = if query { None } else { killed_user(text, scan.units) };
         Ok(Next::Relay { expect: Expect::Query, counted: planned, rewritten: false })
+    }
+
+    /// After a `KILL USER` that the server has answered with OK: the user's sessions that hold no connection end as well.
+    pub(super) async fn kill_idle_of(&self, whom: Whom) {
+        let address = self.client.stream.peer().map(|peer| peer.ip().to_canonical());
+        let own = &self.client.identity.user;
+        let name = whom.name.unwrap_or_else(|| own.clone());
+        let may = name == *own || self.shared.live().admins.contains(own, address);
+        // As the server names the proxy, which is what it compares.
+        let fits = match whom.host {
+            Some(host) if host != "%" => self.server_sees().await == Some(host),
+            _ => true,
+        };
+        if !may || !fits {
+            return;
+        }
+        for row in self.shared.stats.sessions.read() {
+            let idle = self
+                .shared
+                .stats
+                .sessions
+                .get(row.id)
+                .filter(|_| row.user == name && row.backend_thread == 0);
+            if let Some(session) = idle {
+                self.shared.kill(&session);
+            }
+        }
+    }
+
+    /// The host that the server sees the proxy as.
+    async fn server_sees(&self) -> Option<String> {
+        let mut control = self.shared.home().control.connect().await.ok()?;
+        let host = control.first("SELECT SUBSTRING_INDEX(USER(), '@', -1)").await.ok()?;
+        control.close().await;
+        host
     }
 
     /// COM_PROCESS_KILL.
@@ -152,3 +196,32 @@ pub(super) fn interrupt(shared: Arc<Shared>, aim: Aim, thread: u32) {
         }
     });
 }
+
+/// Whom a text names behind `USER`; `None` where it has no such word.
+fn killed_user(text: &[u8], units: &[Unit]) -> Option<Whom> {
+    let word = |unit: &Unit| unit.of(text);
+    let at = units.iter().take(4).find(|unit| word(unit).eq_ignore_ascii_case(b"user"))?;
+    let named = String::from_utf8_lossy(text.get(at.end as usize..)?).into_owned();
+    let (name, rest) = part(&named)?;
+    if matches!(name.to_ascii_lowercase().as_str(), "current_user" | "current_user()") {
+        return Some(Whom { name: None, host: None });
+    }
+    let host = rest.trim_start().strip_prefix('@').and_then(part).map(|(host, _)| host);
+    Some(Whom { name: Some(name), host })
+}
+
+/// A name, quoted or not, and what stands behind it.
+fn part(text: &str) -> Option<(String, &str)> {
+    let text = text.trim_start();
+    let quote = text.chars().next()?;
+    if let '\'' | '"' | '`' = quote {
+        let (name, rest) = text.get(1..)?.split_once(quote)?;
+        return Some((name.to_owned(), rest));
+    }
+    let end = text.find(|c: char| c.is_whitespace() || matches!(c, '@' | ';')).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    (!name.is_empty()).then(|| (name.to_owned(), rest))
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,52 @@ use super::{End, Session};
 /// What is asked when the server may have changed the state without saying so.
 const ASK: &str = "SELECT @@sql_mode, @@character_set_client, DATABASE()";
 
+/// What a server tracks for clients that ask for nothing.
+#[derive(Debug)]
+pub(super) struct Tracking {
+    variables: String,
+    state: bool,
+}
+
+impl From<&Settings> for Tracking {
+    fn from(settings: &Settings) -> Self {
+        Self { variables: settings.tracked.clone(), state: settings.tracks_state }
+    }
+}
+
+impl Tracking {
+    fn set(&self) -> String {
+        // The server has taken this list before: names and commas.
+        let list = self.variables.replace(['\'', '\\'], "");
+        let state = u8::from(self.state);
+        format!(
+            "SET SESSION session_track_system_variables='{list}', session_track_state_change={state}, \
+             session_track_schema=DEFAULT"
+        )
+    }
+}
+
 impl Session {
+    /// A client that sets the tracking itself would blind the proxy, and one that reads it must not see what the proxy has
+    /// set: from the first statement on that names it, the tracking is the client's alone.
+    pub(super) async fn leave_tracking(&mut self, text: &[u8]) -> Result<(), End> {
+        const NAME: &[u8] = b"session_track";
+        if !text.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME)) {
+            return Ok(());
+        }
+        let Some(tracking) = self.tracking.take() else { return Ok(()) };
+        if self.attach(Traces::default()).await?.is_some() {
+            // Nor will the statement find a connection.
+            self.tracking = Some(tracking);
+            return Ok(());
+        }
+        send_queries(self.server.link()?, &[&tracking.set()]).await?;
+        first_row(self.server.link()?).await?;
+        self.view.certainty = Certainty::Lost;
+        self.translation.reveal();
+        Ok(())
+    }
+
     /// Asks the server for the state that plans depend on. Only before a rewritten SELECT, which sets warnings, counts and
     /// found rows anew anyway.
     pub(super) async fn ask_settings(&mut self) -> Result<(), End> {
@@ -55,6 +100,7 @@ impl Session {
         self.view.certainty = Certainty::Sure;
         self.translation =
             Translation::new(self.client.identity.capabilities, self.server.capabilities, settings);
+        self.tracking = Some(settings.into());
         if let Some(sharing) = &mut self.server.sharing {
             sharing.reset();
             if !settings.plain_start {

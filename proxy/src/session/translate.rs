@@ -12,9 +12,6 @@ use wire::{Capabilities, EofPacket, OkPacket, ProtocolError, Status};
 use super::relay::Answer;
 use super::view::View;
 
-/// Variables that the proxy asks the server to track for itself, whether or not the client would hear of them.
-pub(crate) const OWN_VARIABLES: &str = "sql_mode";
-
 /// What becomes of a control packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
@@ -29,21 +26,30 @@ pub(super) enum Change {
 pub(super) struct Translation {
     client: Capabilities,
     server: Capabilities,
-    /// Clients of this server do not hear of [`OWN_VARIABLES`].
-    hides_variables: bool,
-    /// Nor that the session's state has changed.
+    /// The proxy asks the server to report what the server's clients do not hear of: `sql_mode`,
+    hides_mode: bool,
+    /// `character_set_client`,
+    hides_charset: bool,
+    /// and that the session's state has changed.
     hides_state: bool,
 }
 
 impl Translation {
-    pub(super) const fn new(client: Capabilities, server: Capabilities, settings: &Settings) -> Self {
-        Self { client, server, hides_variables: !settings.tracks_own, hides_state: !settings.tracks_state }
+    pub(super) fn new(client: Capabilities, server: Capabilities, settings: &Settings) -> Self {
+        Self {
+            client,
+            server,
+            hides_mode: !settings.tracks("sql_mode"),
+            hides_charset: !settings.tracks("character_set_client"),
+            hides_state: !settings.tracks_state,
+        }
     }
 
-    /// The client has set the tracking of variables or of the state by itself: what comes of that is what it asked for.
-    pub(super) const fn reveal(&mut self, variables: bool, state: bool) {
-        self.hides_variables &= !variables;
-        self.hides_state &= !state;
+    /// The proxy asks for nothing any more: what comes is what the client asked for.
+    pub(super) const fn reveal(&mut self) {
+        self.hides_mode = false;
+        self.hides_charset = false;
+        self.hides_state = false;
     }
 
     /// Whether the client waits for an EOF packet where the backend sends none.
@@ -110,7 +116,8 @@ impl Translation {
     fn hides(&self, record: &Record<'_>) -> bool {
         match record {
             Record::SystemVariable { name, .. } => {
-                self.hides_variables && name.eq_ignore_ascii_case(OWN_VARIABLES.as_bytes())
+                self.hides_mode && name.eq_ignore_ascii_case(b"sql_mode")
+                    || self.hides_charset && name.eq_ignore_ascii_case(b"character_set_client")
             }
             Record::StateChange(_) => self.hides_state,
             _ => false,

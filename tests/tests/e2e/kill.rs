@@ -154,3 +154,81 @@ async fn an_idle_session_is_closed() {
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert!(conn.query_drop("SELECT 1").await.is_err());
 }
+
+/// What a client reads after a KILL of its session while it waited for nothing, and while a statement ran.
+fn killed(server: &Server, running: bool) -> Vec<String> {
+    let mut victim = raw::Client::login(server, None, raw::modern()).unwrap();
+    let mut killer = raw::Client::login(server, None, raw::modern()).unwrap();
+    victim.stream().set_read_timeout(Some(SOON)).unwrap();
+    victim.query(b"SELECT 1").unwrap();
+    let id = victim.thread_id();
+    if running {
+        victim.send(&Command::Query(wire::Query::new(b"SELECT SLEEP(30) FROM DUAL"))).unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    killer.query(format!("KILL {id}").as_bytes()).unwrap();
+    let mut said = Vec::new();
+    while let Ok(packet) = victim.packet() {
+        said.push(packet.escape_ascii().to_string());
+    }
+    said
+}
+
+#[tokio::test]
+async fn the_killed_are_told_what_a_server_tells() {
+    let mut places = Vec::new();
+    if let Some(server) = MariaDb::shared() {
+        places.push((server.server(), Setup::mariadb(server.port())));
+    }
+    if let Some(server) = MySql::shared().await {
+        places.push((server.server(), Setup::mysql(server.port())));
+    }
+    for (straight, setup) in places {
+        for pooling in ["session", "transaction"] {
+            let proxy = setup.clone().line(&format!("pooling: {pooling}")).start();
+            let (straight, proxied) = (straight.clone(), proxy.server());
+            tokio::task::spawn_blocking(move || {
+                for running in [false, true] {
+                    assert_eq!(killed(&straight, running), killed(&proxied, running), "{pooling} {running}");
+                }
+            })
+            .await
+            .unwrap();
+        }
+    }
+}
+
+/// Sessions that hold no connection belong to their user as well.
+#[tokio::test]
+async fn kill_user_ends_sessions_without_a_connection() {
+    let Some(server) = MariaDb::shared() else { return };
+    let Some(proxy) = start(&["pooling: transaction"]) else { return };
+    let mut root = server.server().connect().await;
+    root.query_drop("CREATE OR REPLACE USER k_one@'%' IDENTIFIED BY 'k', k_two@'%' IDENTIFIED BY 'k'")
+        .await
+        .unwrap();
+    let (one, two) = (proxy.server().as_user("k_one", "k"), proxy.server().as_user("k_two", "k"));
+    let (mut victim, mut other) = (one.connect().await, two.connect().await);
+    let mut killer = proxy.server().connect().await;
+    for (statement, lives) in [
+        ("KILL QUERY USER k_one", true),
+        ("KILL USER k_one@nohost", true),
+        ("KILL HARD CONNECTION USER k_one@localhost", false),
+    ] {
+        for conn in [&mut victim, &mut other] {
+            conn.query_drop("SELECT 1").await.unwrap();
+        }
+        killer.query_drop(statement).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let after = timeout(SOON, victim.query_drop("SELECT 1")).await.expect("no hang");
+        assert_eq!(after.is_ok(), lives, "{statement}: {after:?}");
+        other.query_drop("SELECT 1").await.unwrap();
+    }
+    // Whose right it is: a user without privileges ends sessions of its own only.
+    let mut victim = one.connect().await;
+    victim.query_drop("SELECT 1").await.unwrap();
+    let _ = other.query_drop("KILL USER k_one").await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    victim.query_drop("SELECT 1").await.unwrap();
+    root.query_drop("DROP USER k_one@'%', k_two@'%'").await.unwrap();
+}

@@ -38,7 +38,7 @@ impl Place {
         let yaml = format!(
             "listen: [127.0.0.1:{port}, unix:./shuntyard.sock]\nhttp: 127.0.0.1:{http}\ndata: ./proxy\n\
              backends:\n  main: {{primary: \"unix:{}\"}}\naccount: {{user: root, password: \"\"}}\n\
-             users: from_backends\npooling: {pooling}\n",
+             users: from_backends\nadmins: [root]\npooling: {pooling}\n",
             server.socket().display()
         );
         std::fs::write(&config, yaml).expect("the folder is writable");
