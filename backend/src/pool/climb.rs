@@ -119,8 +119,6 @@ impl Way {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests")]
-
     use super::*;
 
     const RANGE: Range = Range { least: 4, most: 200 };

@@ -81,7 +81,9 @@ fn a_statement_of_other_kinds_of_parameters_is_another() {
     let registry = Registry::new(10);
     let profile = Arc::new(Profile::default());
     let mut placed = Placed::default();
-    let of = |statement: &Statement, kinds: &[Kind]| registry.of_kinds(statement, kinds.into()).unwrap();
+    let of = |statement: &Statement, kinds: &[Kind]| {
+        registry.of_kinds(statement, kinds.into()).expect("it can be prepared elsewhere")
+    };
     let fresh = interned(&registry, "SELECT ?, ?", &profile);
     let (half, whole, other) = (of(&fresh, &[1, NO_KIND]), of(&fresh, &[1, 5]), of(&fresh, &[5, 5]));
     assert!(Arc::ptr_eq(&whole, &of(&half, &[1, 5])));
