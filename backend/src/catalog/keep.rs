@@ -119,6 +119,10 @@ async fn settled(
         if handle.is_needed() {
             return sleep(took.min(LONGEST_PAUSE)).await;
         }
+        if !handle.is_stale() {
+            // It was read meanwhile, and is in force: to be checked as usual.
+            return;
+        }
         tokio::select! {
             () = sleep(quiet) => return,
             Ok(()) = requests.changed() => {}

@@ -77,9 +77,9 @@ struct Inner {
 /// What was asked of a pool within a time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Demand {
-    /// Connections that were lent: statements and transactions that ran.
+    /// Connections that were lent: statements and transactions that could run.
     pub lent: u64,
-    /// Sessions that had to wait for one.
+    /// Sessions that had to wait for one, or were turned away.
     pub waited: u64,
 }
 
@@ -91,17 +91,28 @@ pub(super) struct Shelf {
 }
 
 impl Inner {
-    /// Who gets a connection of this core: first come first served, but for a few places.
-    fn next_waiter(&mut self, lane: usize) -> Option<Waiter> {
-        let near = self.waiting.iter().take(NEAR).position(|waiter| waiter.lane == lane);
+    /// Who gets a connection: first come first served, but for a few places where it fits and saves a change of cores.
+    fn next_for(&mut self, note: &Note) -> Option<Waiter> {
+        let near = |waiter: &Waiter| {
+            waiter.lane == note.lane && (Arc::ptr_eq(&waiter.key, &note.key) || waiter.key == note.key)
+        };
+        let near = self.waiting.iter().take(NEAR).position(near);
         let first = self.waiting.front_mut()?;
         match near {
             Some(at) if at > 0 && first.passed < PATIENCE => {
                 first.passed += 1;
+                self.since.lent += 1;
                 self.waiting.remove(at)
             }
-            _ => self.waiting.pop_front(),
+            _ => self.next(),
         }
+    }
+
+    /// Who waits longest.
+    fn next(&mut self) -> Option<Waiter> {
+        let waiter = self.waiting.pop_front()?;
+        self.since.lent += 1;
+        Some(waiter)
     }
 }
 
@@ -133,7 +144,7 @@ impl Shelf {
                     return;
                 }
                 let Some(slot) = self.take_room(&mut inner) else { return };
-                (inner.waiting.pop_front(), slot)
+                (inner.next(), slot)
             };
             // Where nobody takes it, it goes to the next.
             drop(waiter.map(|waiter| waiter.sender.send(Handed::Room(slot))));
@@ -192,7 +203,6 @@ impl Shelf {
         let mut dead = Vec::new();
         let found = {
             let mut inner = self.inner();
-            inner.since.lent += 1;
             loop {
                 let Some((grade, at)) = best(&inner.parked, ask) else {
                     break self.without(&mut inner, ask);
@@ -200,10 +210,12 @@ impl Shelf {
                 if grade > CLEAN
                     && let Some(slot) = self.take_room(&mut inner)
                 {
+                    inner.since.lent += 1;
                     break Found::Handed(Handed::Room(slot));
                 }
                 let parked = inner.parked.remove(at);
                 if parked.connection.is_quiet() {
+                    inner.since.lent += 1;
                     break Found::Handed(Handed::Connection(Box::new(parked)));
                 }
                 dead.push(parked);
@@ -217,12 +229,15 @@ impl Shelf {
     /// No connection will do.
     fn without(self: &Arc<Self>, inner: &mut Inner, ask: &Ask<'_>) -> Found {
         if let Some(slot) = self.take_room(inner) {
+            inner.since.lent += 1;
             return Found::Handed(Handed::Room(slot));
         }
         // The longest parked one of another kind makes room.
         if !inner.parked.is_empty() {
+            inner.since.lent += 1;
             return Found::Handed(Handed::Replace(Box::new(inner.parked.remove(0))));
         }
+        inner.since.waited += 1;
         if inner.waiting.len() >= self.queue {
             // Those who stopped waiting are no crowd.
             inner.waiting.retain(|waiter| !waiter.sender.is_closed());
@@ -230,7 +245,6 @@ impl Shelf {
                 return Found::Full;
             }
         }
-        inner.since.waited += 1;
         let (sender, inbox) = oneshot::channel();
         inner.waiting.push_back(Waiter {
             key: ask.key.clone(),
@@ -253,9 +267,11 @@ impl Shelf {
             let waiter = {
                 let mut inner = self.inner();
                 if inner.slots > inner.size {
+                    inner.slots -= 1;
+                    parked.slot.0 = None;
                     return Some(parked);
                 }
-                match inner.next_waiter(parked.note.lane) {
+                match inner.next_for(&parked.note) {
                     None => {
                         inner.parked.push(parked);
                         return None;
@@ -334,7 +350,7 @@ impl Drop for Slot {
         loop {
             let waiter = {
                 let mut inner = shelf.inner();
-                let wanted = if inner.slots > inner.size { None } else { inner.waiting.pop_front() };
+                let wanted = if inner.slots > inner.size { None } else { inner.next() };
                 match wanted {
                     None => {
                         inner.slots -= 1;

@@ -3,7 +3,7 @@
 use backend::accounts::{Account, Auth};
 use backend::connect::{ConnectError, Login, Opened};
 use backend::pool::Lease;
-use wire::auth::{self, AuthError, Check, Nonce, Password, Proof, Secret, Server, Sha1Password, native};
+use wire::auth::{self, AuthError, Check, Nonce, Password, Proof, Secret, Server, native};
 use wire::code;
 
 use super::admit::Candidate;
@@ -108,9 +108,10 @@ impl Entering<'_> {
         let secret = match self.shared.live().users {
             Users::Listed(_) => return denied,
             Users::FromBackends if answer.is_empty() => Secret::Password(Password::new(b"")),
-            // An answer to the proxy's challenge is none to the server's: any other wrong one does.
+            // An answer to the proxy's challenge is none to the server's: any other wrong one does. A password, with which
+            // every plugin's exchange comes to its end: servers block hosts that break off too many.
             Users::FromBackends => match auth::nonce() {
-                Ok(random) => Secret::Sha1(Sha1Password::new(&random)),
+                Ok(random) => Secret::Password(Password::new(&random)),
                 Err(error) => return error.into(),
             },
         };

@@ -99,6 +99,10 @@ impl Session {
             }
         };
         self.server.sharing = Some(sharing);
+        if !held && self.member.is_killed() {
+            // While it waited: what it waited for does not run.
+            return Err(End::Killed);
+        }
         match result {
             Ok(()) => Ok(None),
             Err(Unusable::Refused(error)) => Ok(Some(error)),

@@ -70,7 +70,7 @@ impl Session {
             && self.attach(Traces::default()).await?.is_none()
             && self.take_back(error).await?;
         if remains {
-            self.vain_changes += 1;
+            self.vain_changes = self.vain_changes.saturating_add(1);
             tokio::time::sleep(PENALTY).await;
         }
         self.send_error(seq, error).await?;

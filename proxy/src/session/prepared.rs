@@ -253,9 +253,21 @@ impl Session {
             _ => Hold::Nothing,
         };
         self.statements.hold(id, hold);
+        self.discard_mixed(id);
         if answer.error {
             // Who knows whether the server took the types.
             self.forget_types(id);
+        }
+    }
+
+    /// What the server has of a statement that was executed with long data computes by kinds that nobody knows.
+    fn discard_mixed(&mut self, id: u32) {
+        if let Some(moving) = self.statements.moving_mut(id)
+            && moving.hold == Hold::Nothing
+            && std::mem::take(&mut moving.mixed)
+            && let Some(lease) = &mut self.server.link
+        {
+            lease.statements.discard(&moving.statement);
         }
     }
 
@@ -337,7 +349,9 @@ impl Session {
         let held = moving.hold != Hold::Nothing;
         self.statements.hold(id, Hold::Nothing);
         if held {
-            return self.forward_to(header, bytes, id, Expect::Simple).await;
+            let next = self.forward_to(header, bytes, id, Expect::Simple).await;
+            self.discard_mixed(id);
+            return next;
         }
         // There is nothing to reset, on whatever connection; the answer is the same.
         let mut out = Vec::new();
@@ -359,6 +373,13 @@ impl Session {
             return self.forward(header, bytes, Expect::None, Traces::default()).await;
         }
         let id = self.statements.meant(id);
+        // Parts of a value, or a cursor, are left with what the server has: nobody else is to find them there.
+        if let Some(moving) = self.statements.moving(id)
+            && (moving.hold != Hold::Nothing || moving.mixed)
+            && let Some(lease) = &mut self.server.link
+        {
+            lease.statements.discard(&moving.statement);
+        }
         self.statements.remove(id);
         Ok(Next::Answered)
     }

@@ -121,8 +121,9 @@ impl Session {
                                 .map(|code| u16::from_le_bytes([code[0], code[1]]));
                             answer.row_count = -1;
                         }
-                        Kind::PrepareOk { id, params, .. } => {
+                        Kind::PrepareOk { id, params, warnings, .. } => {
                             answer.prepared = Some((id, params));
+                            answer.warnings = warnings;
                             if let Some(Coming { id: Some(id), .. }) = &self.coming {
                                 set_statement(rest.get_mut(HEADER..len).unwrap_or_default(), *id);
                             }

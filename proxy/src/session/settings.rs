@@ -60,6 +60,10 @@ impl Session {
         first_row(self.server.link()?).await?;
         self.view.certainty = Certainty::Lost;
         self.translation.reveal();
+        // Also where the statement itself is refused.
+        if let Some(sharing) = &mut self.server.sharing {
+            sharing.pin.get_or_insert(Pin::Variable);
+        }
         Ok(())
     }
 

@@ -48,6 +48,8 @@ pub(super) struct Moving {
     /// Their types as the client sent them last.
     pub(super) types: Vec<u8>,
     pub(super) hold: Hold,
+    /// It was executed with long data, whose kind is not looked at: nobody else is to execute what the server has.
+    pub(super) mixed: bool,
     /// What went wrong with long data, which is not answered: told at the next execution.
     pub(super) owed: Option<SqlError>,
 }
@@ -55,11 +57,24 @@ pub(super) struct Moving {
 impl Moving {
     /// A statement that has just been prepared.
     pub(super) const fn new(statement: Arc<Statement>, params: u16) -> Self {
-        Self { statement, former: None, params, types: Vec::new(), hold: Hold::Nothing, owed: None }
+        Self {
+            statement,
+            former: None,
+            params,
+            types: Vec::new(),
+            hold: Hold::Nothing,
+            mixed: false,
+            owed: None,
+        }
     }
 
-    /// An execution with parameters of other kinds than before is one of another statement.
+    /// An execution with parameters of other kinds than before is one of another statement. Long data is at the server's
+    /// already, with the statement that it was sent for.
     pub(super) fn follow_kinds(&mut self, payload: &[u8], capabilities: Capabilities, registry: &Registry) {
+        if self.hold == Hold::LongData {
+            self.mixed = true;
+            return;
+        }
         let types = match execute::types(payload, self.params, capabilities) {
             Ok(Types::Sent(types)) => types,
             Ok(Types::Omitted(_)) => &self.types,

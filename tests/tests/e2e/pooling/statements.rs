@@ -217,6 +217,39 @@ fn a_cursor_and_long_data_keep_their_connection() {
     same(&script);
 }
 
+/// MySQL warns at PREPARE of what is deprecated.
+#[test]
+fn what_a_prepare_warns_of_is_its_sessions_own() {
+    let mut script = statements(&[(0, 0, prepare("SELECT SQL_CALC_FOUND_ROWS v FROM t0 LIMIT 1"))]);
+    script.extend(texts(&[(1, "SELECT 1"), (0, "SHOW WARNINGS"), (1, "SHOW WARNINGS"), (0, "SHOW WARNINGS")]));
+    same(&script);
+}
+
+/// Parts of a value are with what the server has of a statement: the execution goes there, whatever kind it is of, and who
+/// does not execute leaves nothing.
+#[test]
+fn long_data_is_its_sessions_own() {
+    let text = "SELECT CONCAT(?, '!')";
+    same(&statements(&[
+        (0, 0, prepare(text)),
+        (0, 0, Use::Execute(Given::Text("short"))),
+        (0, 0, Use::LongData("long")),
+        (0, 0, Use::Execute(Given::Sent)),
+        (1, 0, prepare(text)),
+        (1, 0, Use::LongData("another")),
+        (1, 0, Use::Execute(Given::Sent)),
+        (2, 0, prepare(text)),
+        (2, 0, Use::LongData("secret")),
+        (2, 0, Use::Close),
+        (1, 0, Use::Execute(Given::Text("mine"))),
+        (0, 0, Use::Execute(Given::Text("his"))),
+        (0, 0, Use::LongData("secret")),
+        (0, 0, Use::Reset),
+        (1, 0, Use::Execute(Given::TextAgain("mine again"))),
+        (0, 0, Use::Execute(Given::TextAgain("his again"))),
+    ]));
+}
+
 /// The server keeps SQL mode, character set and schema with a statement.
 #[test]
 fn a_statement_remembers_what_it_was_prepared_under() {
