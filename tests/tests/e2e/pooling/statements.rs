@@ -221,7 +221,12 @@ fn a_cursor_and_long_data_keep_their_connection() {
 #[test]
 fn what_a_prepare_warns_of_is_its_sessions_own() {
     let mut script = statements(&[(0, 0, prepare("SELECT SQL_CALC_FOUND_ROWS v FROM t0 LIMIT 1"))]);
-    script.extend(texts(&[(1, "SELECT 1"), (0, "SHOW WARNINGS"), (1, "SHOW WARNINGS"), (0, "SHOW WARNINGS")]));
+    script.extend(texts(&[
+        (1, "SELECT 1"),
+        (0, "SHOW WARNINGS"),
+        (1, "SHOW WARNINGS"),
+        (0, "SHOW WARNINGS"),
+    ]));
     same(&script);
 }
 
