@@ -113,6 +113,13 @@ impl Registry {
         Some(self.one(Identity { kinds, ..identity }))
     }
 
+    /// The same statement, and nobody else's; `None` for one that can be prepared nowhere else.
+    #[must_use]
+    pub fn own(&self, statement: &Statement) -> Option<Arc<Statement>> {
+        let identity = statement.identity.clone()?;
+        Some(self.one(Identity { kinds: Arc::default(), copy: COPIES, ..identity }))
+    }
+
     fn one(&self, identity: Identity) -> Arc<Statement> {
         if identity.copy >= COPIES {
             return Arc::new(self.make(Some(identity)));
@@ -246,9 +253,9 @@ impl Placed {
         }
     }
 
-    /// What is prepared here as one statement becomes another by its next execution, if that only tells kinds of parameters
-    /// that were not known before, and the other is not here too. Another kind would not always replace the one that the
-    /// server has: it computes with integers what came as text later.
+    /// What is prepared here as one statement becomes another by its next execution, if that one has no kinds of parameters of
+    /// its own or only tells what was not known before, and is not here too. Another kind would not always replace the one
+    /// that the server has: it computes with integers what came as text later.
     pub fn turn(&mut self, from: &Statement, into: &Arc<Statement>) {
         let finer = |(old, new): (&Kind, &Kind)| *old == NO_KIND || old == new;
         if !self.entries.contains_key(&into.id)

@@ -193,10 +193,9 @@ impl Session {
         if owed.is_some() {
             return Ok(owed);
         }
-        if self.view.flavor.product == Product::MySql
-            && let Some(moving) = self.statements.moving_mut(id)
-        {
-            moving.follow_kinds(payload, self.server.capabilities, self.shared.home().pool.statements());
+        if self.view.flavor.product == Product::MySql {
+            let registry = self.shared.home().pool.statements();
+            self.statements.follow_kinds(id, payload, self.server.capabilities, registry);
         }
         let purpose = if execute::opens_cursor(payload) { Purpose::Cursor } else { Purpose::Rows };
         if let Some(error) = self.attach(Wants { traces, statement: Some(Named { id, purpose }) }).await? {

@@ -41,14 +41,16 @@ pub(super) struct Prepared {
 #[derive(Debug)]
 pub(super) struct Moving {
     pub(super) statement: Arc<Statement>,
-    /// What it was before its parameters were of these kinds: kept, since they may be of those again.
+    /// What it was before its parameters were of these kinds.
     former: Option<Arc<Statement>>,
     /// Number of parameters.
     pub(super) params: u16,
     /// Their types as the client sent them last.
     pub(super) types: Vec<u8>,
     pub(super) hold: Hold,
-    /// It was executed with long data, whose kind is not looked at: nobody else is to execute what the server has.
+    /// Its parameters changed their kinds, by which MySQL goes on with the first ones where it can: what has them is here.
+    own: bool,
+    /// It was executed with long data and kinds that were not known: nobody else is to execute what the server has.
     pub(super) mixed: bool,
     /// What went wrong with long data, which is not answered: told at the next execution.
     pub(super) owed: Option<SqlError>,
@@ -63,16 +65,17 @@ impl Moving {
             params,
             types: Vec::new(),
             hold: Hold::Nothing,
+            own: false,
             mixed: false,
             owed: None,
         }
     }
 
-    /// An execution with parameters of other kinds than before is one of another statement. Long data is at the server's
-    /// already, with the statement that it was sent for.
-    pub(super) fn follow_kinds(&mut self, payload: &[u8], capabilities: Capabilities, registry: &Registry) {
-        if self.hold == Hold::LongData {
-            self.mixed = true;
+    /// An execution with parameters of kinds that were not known before is one of another statement; with other kinds than
+    /// before, of one that nobody else has. Long data is at the server's already, with the statement that it was sent for,
+    /// which must not be another one's that is there too.
+    fn follow_kinds(&mut self, payload: &[u8], capabilities: Capabilities, registry: &Registry) {
+        if self.own {
             return;
         }
         let types = match execute::types(payload, self.params, capabilities) {
@@ -86,11 +89,19 @@ impl Moving {
         if kinds().enumerate().all(|(at, kind)| kind == NO_KIND || kind == before(at)) {
             return;
         }
-        // What is NULL now stays what it was.
-        let now = |(at, kind)| if kind == NO_KIND { before(at) } else { kind };
-        let kinds: Arc<[Kind]> = kinds().enumerate().map(now).collect();
-        let former = self.former.take().filter(|former| former.kinds() == &*kinds);
-        let Some(next) = former.or_else(|| registry.of_kinds(&self.statement, kinds)) else { return };
+        let changes = |(at, kind)| kind != NO_KIND && before(at) != NO_KIND && kind != before(at);
+        let next = if kinds().enumerate().any(changes) {
+            registry.own(&self.statement)
+        } else if self.hold == Hold::LongData {
+            self.mixed = true;
+            return;
+        } else {
+            // What is NULL now stays what it was.
+            let now = |(at, kind)| if kind == NO_KIND { before(at) } else { kind };
+            registry.of_kinds(&self.statement, kinds().enumerate().map(now).collect::<Arc<[Kind]>>())
+        };
+        let Some(next) = next else { return };
+        self.own = next.kinds().is_empty();
         self.former = Some(std::mem::replace(&mut self.statement, next));
     }
 
@@ -112,6 +123,8 @@ pub(super) struct Statements {
     holding: usize,
     /// Statements that were prepared without a default schema.
     schemaless: usize,
+    /// Statements whose parameters changed their kinds.
+    own: usize,
 }
 
 impl Statements {
@@ -125,6 +138,9 @@ impl Statements {
     pub(super) fn keeps(&self, schema: Option<&str>) -> Option<&'static str> {
         if self.holding > 0 {
             return Some("a cursor, or parts of a parameter's value");
+        }
+        if self.own > 0 {
+            return Some("a statement whose parameters changed their types");
         }
         (self.schemaless > 0 && schema.is_some())
             .then_some("a statement that was prepared without a default schema")
@@ -166,10 +182,9 @@ impl Statements {
 
     pub(super) fn remove(&mut self, id: u32) {
         self.hold(id, Hold::Nothing);
-        if let Some(Prepared { moving: Some(moving), .. }) = self.list.remove(&id)
-            && moving.is_schemaless()
-        {
-            self.schemaless -= 1;
+        if let Some(Prepared { moving: Some(moving), .. }) = self.list.remove(&id) {
+            self.schemaless -= usize::from(moving.is_schemaless());
+            self.own -= usize::from(moving.own);
         }
     }
 
@@ -199,6 +214,21 @@ impl Statements {
         self.schemaless += usize::from(prepared.moving.as_ref().is_some_and(Moving::is_schemaless));
         self.list.insert(id, prepared);
         self.last = Some(id);
+    }
+
+    /// Before an execution at MySQL: see [`Moving::follow_kinds`].
+    pub(super) fn follow_kinds(
+        &mut self,
+        id: u32,
+        payload: &[u8],
+        capabilities: Capabilities,
+        registry: &Registry,
+    ) {
+        let Some(moving) = self.moving_mut(id) else { return };
+        let before = moving.own;
+        moving.follow_kinds(payload, capabilities, registry);
+        let became = moving.own && !before;
+        self.own += usize::from(became);
     }
 
     pub(super) fn hold(&mut self, id: u32, hold: Hold) {
