@@ -98,6 +98,9 @@ impl Session {
                 break result;
             }
         };
+        if sharing.warnings_reset && wants.traces.list == List::Quiet {
+            self.told = Some(sharing.warning_count);
+        }
         self.server.sharing = Some(sharing);
         if !held && self.member.is_killed() {
             // While it waited: what it waited for does not run.

@@ -352,6 +352,11 @@ impl Session {
             self.discard_mixed(id);
             return next;
         }
+        if self.view.flavor.product == Product::MySql
+            && let Some(sharing) = &mut self.server.sharing
+        {
+            (sharing.warning_count, sharing.warnings_reset) = (0, true);
+        }
         // There is nothing to reset, on whatever connection; the answer is the same.
         let mut out = Vec::new();
         let mut seq = header.seq;

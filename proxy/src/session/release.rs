@@ -71,6 +71,7 @@ impl Session {
             (List::Unsure, Warnings::Gone(_)) => Warnings::Lost,
             (List::Kept | List::Unsure | List::Quiet, warnings) => warnings,
         };
+        sharing.warnings_reset &= keeps == List::Quiet;
         if keeps == List::Quiet {
             sharing.warning_count = sharing.warning_count.saturating_add(u16::from(answer.error));
         } else if keeps != List::Asked {

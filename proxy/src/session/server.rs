@@ -75,6 +75,8 @@ pub(crate) struct Sharing {
     pub(super) warnings: Warnings,
     /// How many there are.
     pub(super) warning_count: u16,
+    /// A COM_STMT_RESET, which never reached the server, has set that number to 0 (MySQL 9.7, tried).
+    pub(super) warnings_reset: bool,
     /// Its counts.
     pub(super) counts: Counts,
     /// It has asked for counts before, so that they are kept for it.
@@ -159,6 +161,7 @@ impl Sharing {
             lost_id: false,
             warnings: Warnings::Foreign,
             warning_count: 0,
+            warnings_reset: false,
             counts: Counts { rows: 0, found: Found::Known(0) },
             wants_counts: false,
             here: Some(0),

@@ -230,6 +230,19 @@ fn what_a_prepare_warns_of_is_its_sessions_own() {
     same(&script);
 }
 
+/// MySQL tells no warnings then, and none at the next command without a text.
+#[test]
+fn a_reset_of_a_statement_counts_no_warnings() {
+    let mut script = statements(&[(0, 0, prepare("SELECT 1"))]);
+    script.extend(texts(&[(0, "SELECT nosuch")]));
+    script.extend(statements(&[(0, 0, Use::Reset)]));
+    script.push((0, Act::InitDb("other")));
+    script.extend(texts(&[(0, "SHOW WARNINGS"), (0, "SELECT 1/0")]));
+    script.extend(statements(&[(0, 0, Use::Reset)]));
+    script.extend(texts(&[(0, "SHOW WARNINGS"), (1, "SELECT 1"), (0, "SHOW WARNINGS")]));
+    same(&script);
+}
+
 /// Parts of a value are with what the server has of a statement: the execution goes there, whatever kind it is of, and who
 /// does not execute leaves nothing.
 #[test]
