@@ -82,6 +82,7 @@ impl Session {
         sharing.wants_counts |= (traces.reads | traces.sets).contains(Soft::COUNTS);
         // Commands that run nothing leave FOUND_ROWS() as it is.
         match expect {
+            Expect::Prepare if answer.error => sharing.counts.rows = -1,
             Expect::Prepare => {}
             _ if traces.list == List::Quiet => sharing.counts.rows = answer.row_count,
             _ => sharing.counts = Counts { rows: answer.row_count, found: Found::Held },

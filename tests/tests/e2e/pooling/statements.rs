@@ -230,6 +230,15 @@ fn what_a_prepare_warns_of_is_its_sessions_own() {
     same(&script);
 }
 
+#[test]
+fn a_prepare_that_fails_counts_no_rows() {
+    let mut script = statements(&[(0, 0, prepare("SELECT 1; SELECT 2"))]);
+    script.extend(texts(&[(0, "SELECT ROW_COUNT()")]));
+    script.extend(statements(&[(0, 0, prepare("SELECT nosuch"))]));
+    script.extend(texts(&[(1, "SELECT 1"), (0, "SELECT ROW_COUNT()")]));
+    same(&script);
+}
+
 /// MySQL tells no warnings then, and none at the next command without a text.
 #[test]
 fn a_reset_of_a_statement_counts_no_warnings() {
