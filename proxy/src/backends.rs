@@ -209,7 +209,8 @@ fn range(limits: &Limits) -> Option<Range> {
     limits.statements_per_backend.is_none().then_some(range)
 }
 
-fn cores() -> usize {
+/// Cores of this machine.
+pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 

@@ -11,6 +11,7 @@ use router::plan::{Forward, Plan, Proposal, Rewritten, Untouched};
 use router::route::{Known, route};
 use router::topology::{BackendId, Topology};
 use sql::catalog::Catalog;
+use sql::traces::contains;
 use sql::{CharsetClass, Digest, Flavor, Marks, Piece, Scan, Scanner, Traces, Verb, digest};
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -156,7 +157,7 @@ fn planned(
             digest::normalize(question.text, question.flavor)
         })
     });
-    let temporary = scan.verb == Verb::Ddl && mentions(question.text, b"temporary");
+    let temporary = scan.verb == Verb::Ddl && contains(question.text, b"temporary");
     Planned {
         traces: Traces::of(scan, question.text),
         digest: scan.digest,
@@ -222,11 +223,6 @@ pub(crate) fn judge(rules: &Rules, catalog: &Catalog, question: &Question<'_>, s
         }),
     };
     Judged { known, outcome: Some(outcome) }
-}
-
-/// Whether a word occurs anywhere in a text, in any case.
-fn mentions(text: &[u8], word: &[u8]) -> bool {
-    text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
 /// The plan cache.

@@ -110,7 +110,7 @@ impl Proxy {
                 required: mode == Encryption::Required,
             }),
         };
-        let count = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = backends::cores();
         let (stack, units) = Stack::up(&config).await?;
         let topology = Topology::new(1, units.iter().map(|unit| unit.name.clone()).collect());
         let (reloads, requests) = mpsc::unbounded_channel();

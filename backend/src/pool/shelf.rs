@@ -101,16 +101,15 @@ impl Inner {
         match near {
             Some(at) if at > 0 && first.passed < PATIENCE => {
                 first.passed += 1;
-                self.since.lent += 1;
-                self.waiting.remove(at)
+                self.take(at)
             }
-            _ => self.next(),
+            _ => self.take(0),
         }
     }
 
-    /// Who waits longest.
-    fn next(&mut self) -> Option<Waiter> {
-        let waiter = self.waiting.pop_front()?;
+    /// The waiter at this place, who gets what it waits for.
+    fn take(&mut self, at: usize) -> Option<Waiter> {
+        let waiter = self.waiting.remove(at)?;
         self.since.lent += 1;
         Some(waiter)
     }
@@ -144,7 +143,7 @@ impl Shelf {
                     return;
                 }
                 let Some(slot) = self.take_room(&mut inner) else { return };
-                (inner.next(), slot)
+                (inner.take(0), slot)
             };
             // Where nobody takes it, it goes to the next.
             drop(waiter.map(|waiter| waiter.sender.send(Handed::Room(slot))));
@@ -203,23 +202,26 @@ impl Shelf {
         let mut dead = Vec::new();
         let found = {
             let mut inner = self.inner();
-            loop {
+            let found = loop {
                 let Some((grade, at)) = best(&inner.parked, ask) else {
                     break self.without(&mut inner, ask);
                 };
                 if grade > CLEAN
                     && let Some(slot) = self.take_room(&mut inner)
                 {
-                    inner.since.lent += 1;
                     break Found::Handed(Handed::Room(slot));
                 }
                 let parked = inner.parked.remove(at);
                 if parked.connection.is_quiet() {
-                    inner.since.lent += 1;
                     break Found::Handed(Handed::Connection(Box::new(parked)));
                 }
                 dead.push(parked);
+            };
+            match found {
+                Found::Handed(_) => inner.since.lent += 1,
+                Found::Wait(_) | Found::Full => inner.since.waited += 1,
             }
+            found
         };
         // Not earlier: a slot that goes looks for those who wait, which takes the lock.
         drop(dead);
@@ -229,15 +231,12 @@ impl Shelf {
     /// No connection will do.
     fn without(self: &Arc<Self>, inner: &mut Inner, ask: &Ask<'_>) -> Found {
         if let Some(slot) = self.take_room(inner) {
-            inner.since.lent += 1;
             return Found::Handed(Handed::Room(slot));
         }
         // The longest parked one of another kind makes room.
         if !inner.parked.is_empty() {
-            inner.since.lent += 1;
             return Found::Handed(Handed::Replace(Box::new(inner.parked.remove(0))));
         }
-        inner.since.waited += 1;
         if inner.waiting.len() >= self.queue {
             // Those who stopped waiting are no crowd.
             inner.waiting.retain(|waiter| !waiter.sender.is_closed());
@@ -350,7 +349,7 @@ impl Drop for Slot {
         loop {
             let waiter = {
                 let mut inner = shelf.inner();
-                let wanted = if inner.slots > inner.size { None } else { inner.next() };
+                let wanted = if inner.slots > inner.size { None } else { inner.take(0) };
                 match wanted {
                     None => {
                         inner.slots -= 1;

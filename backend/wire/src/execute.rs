@@ -5,7 +5,7 @@
 
 use crate::codec::Reader;
 use crate::command::PARAMETER_COUNT_AVAILABLE;
-use crate::{Capabilities, ProtocolError};
+use crate::{Capabilities, ColumnType, ProtocolError};
 
 /// `COM_STMT_EXECUTE`.
 const EXECUTE: u8 = 0x17;
@@ -136,17 +136,21 @@ pub fn kinds<'a>(
 /// The kind of a type and its flag.
 const fn kind(of: u16) -> Kind {
     let unsigned = of & 0x8000 != 0;
-    match of & 0xff {
-        1 | 2 | 3 | 8 | 9 | 13 if unsigned => 2,
-        1 | 2 | 3 | 8 | 9 | 13 => 1,
-        0 | 246 => 3,
-        4 | 5 => 4,
-        15 | 253 | 254 => 5,
-        249..=252 => 6,
-        7 | 12 => 7,
-        10 => 8,
-        11 => 9,
-        6 => NO_KIND,
+    match ColumnType(of.to_le_bytes()[0]) {
+        ColumnType::TINY
+        | ColumnType::SHORT
+        | ColumnType::LONG
+        | ColumnType::LONGLONG
+        | ColumnType::INT24
+        | ColumnType::YEAR => 1 + unsigned as u8,
+        ColumnType::DECIMAL | ColumnType::NEWDECIMAL => 3,
+        ColumnType::FLOAT | ColumnType::DOUBLE => 4,
+        ColumnType::VARCHAR | ColumnType::VAR_STRING | ColumnType::STRING => 5,
+        ColumnType::TINY_BLOB | ColumnType::MEDIUM_BLOB | ColumnType::LONG_BLOB | ColumnType::BLOB => 6,
+        ColumnType::TIMESTAMP | ColumnType::DATETIME => 7,
+        ColumnType::DATE => 8,
+        ColumnType::TIME => 9,
+        ColumnType::NULL => NO_KIND,
         _ => 10,
     }
 }

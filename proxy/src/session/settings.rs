@@ -7,7 +7,7 @@ use wire::follow::Expect;
 use wire::packet::Header;
 
 use sql::Traces;
-use sql::traces::Pin;
+use sql::traces::{Pin, contains};
 
 use super::command::Next;
 use super::translate::Translation;
@@ -46,8 +46,7 @@ impl Session {
     /// A client that sets the tracking itself would blind the proxy, and one that reads it must not see what the proxy has
     /// set: from the first statement on that names it, the tracking is the client's alone.
     pub(super) async fn leave_tracking(&mut self, text: &[u8]) -> Result<(), End> {
-        const NAME: &[u8] = b"session_track";
-        if !text.windows(NAME.len()).any(|window| window.eq_ignore_ascii_case(NAME)) {
+        if !contains(text, b"session_track") {
             return Ok(());
         }
         let Some(tracking) = self.tracking.take() else { return Ok(()) };

@@ -512,8 +512,9 @@ fn variable_hints(variable: &[u8]) -> Soft {
     }
 }
 
-/// Whether a text holds a word of lower case, in any case.
-fn contains(text: &[u8], word: &[u8]) -> bool {
+/// Whether a text holds a word anywhere, in any case.
+#[must_use]
+pub fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
 }
 
