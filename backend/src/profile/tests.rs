@@ -19,6 +19,7 @@ fn only_what_differs_is_set_with_typed_literals() {
     let set = Some("SET SESSION group_concat_max_len=7,SESSION sql_mode=''".to_owned());
     assert_eq!(have.replay(&want), Some(Replay { set, schema: Some("b".to_owned()) }));
     assert_eq!(have.replay(&have), Some(Replay { set: None, schema: None }));
+    assert_eq!(have.replay(&have.clone()), Some(Replay { set: None, schema: None }));
 }
 
 #[test]
