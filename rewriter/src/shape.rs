@@ -8,10 +8,14 @@
 //! cannot be names; the exceptions (`INDEX FOR ORDER BY`, `WINDOW`, `OFFSET … FETCH`) are odd.
 
 mod expr;
+mod expression;
 pub(crate) mod from;
 mod names;
+pub(crate) mod node;
+pub(crate) mod statement;
 
 pub(crate) use expr::{Met, Reference, Walk};
+pub(crate) use expression::expression;
 pub(crate) use from::{Factor, FactorKind, JoinKind};
 pub(crate) use names::{is_identifier, name, names_equal};
 
@@ -133,11 +137,20 @@ pub(crate) struct Block {
     pub(crate) from: Option<Range<u32>>,
     /// The condition after WHERE.
     pub(crate) condition: Option<Range<u32>>,
-    /// GROUP BY or HAVING is there.
-    pub(crate) grouped: bool,
+    /// The keys after GROUP BY.
+    pub(crate) group: Vec<Range<u32>>,
+    /// WITH ROLLUP
+    pub(crate) rollup: bool,
+    /// The condition after HAVING.
+    pub(crate) having: Option<Range<u32>>,
 }
 
 impl Block {
+    /// Whether GROUP BY or HAVING is there.
+    pub(crate) fn grouped(&self) -> bool {
+        !self.group.is_empty() || self.having.is_some()
+    }
+
     /// The units of the whole select list.
     pub(crate) fn list(&self) -> Range<u32> {
         let start = self.items.first().map_or(self.range.end, |item| item.range.start);
@@ -331,20 +344,29 @@ impl Reader<'_> {
         }
         let from = self.take(Keyword::From).then(|| self.clause(false)).transpose()?;
         let condition = self.take(Keyword::Where).then(|| self.clause(false)).transpose()?;
-        let mut grouped = false;
-        if self.take(Keyword::Group) {
-            self.expect(Keyword::By)?;
-            self.clause(false)?;
-            grouped = true;
-            if self.take(Keyword::With) {
-                self.expect(Keyword::Rollup)?;
+        let (group, rollup) = self.group()?;
+        let having = self.take(Keyword::Having).then(|| self.clause(false)).transpose()?;
+        Ok(Block { range: start..self.at, modifiers, items, from, condition, group, rollup, having })
+    }
+
+    fn group(&mut self) -> Result<(Vec<Range<u32>>, bool), Odd> {
+        let mut keys = Vec::new();
+        if !self.take(Keyword::Group) {
+            return Ok((keys, false));
+        }
+        self.expect(Keyword::By)?;
+        loop {
+            keys.push(self.clause(true)?);
+            if !self.source.is_punct(self.at, b',') {
+                break;
             }
+            self.at += 1;
         }
-        if self.take(Keyword::Having) {
-            self.clause(false)?;
-            grouped = true;
+        let rollup = self.take(Keyword::With);
+        if rollup {
+            self.expect(Keyword::Rollup)?;
         }
-        Ok(Block { range: start..self.at, modifiers, items, from, condition, grouped })
+        Ok((keys, rollup))
     }
 
     fn item(&mut self) -> Result<Item, Odd> {

@@ -129,7 +129,7 @@ fn selects_only(block: &Block, what: &str) -> Result<(), Refusal> {
     if let Some(modifier) = block.modifiers.iter().find(|modifier| **modifier != Keyword::All) {
         return refuse(Guard::Derived, format!("{what} has {}", modifier.text()));
     }
-    if block.grouped {
+    if block.grouped() {
         return refuse(Guard::Derived, format!("{what} groups"));
     }
     Ok(())

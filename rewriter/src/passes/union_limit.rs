@@ -163,7 +163,7 @@ fn branch<'q>(subject: &Subject<'_>, term: &'q Term, number: usize) -> Result<Br
             return refuse(Guard::Union, format!("branch {number} has {}", modifier.text()));
         }
     }
-    if block.grouped {
+    if block.grouped() {
         return refuse(Guard::Union, format!("branch {number} groups"));
     }
     let source = &subject.source;

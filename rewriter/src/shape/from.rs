@@ -18,6 +18,8 @@ pub(crate) struct Factor {
     pub(crate) join: JoinKind,
     /// All units of the factor with its alias and hints, without its ON.
     pub(crate) range: Range<u32>,
+    /// The expression after ON.
+    pub(crate) on: Option<Range<u32>>,
 }
 
 /// What a factor is.
@@ -48,8 +50,9 @@ pub(crate) fn read(source: &Source<'_>, range: &Range<u32>) -> Result<Vec<Factor
     let mut factors = vec![reader.factor(JoinKind::First)?];
     while reader.at < reader.end {
         let join = reader.join()?;
-        factors.push(reader.factor(join)?);
-        reader.condition()?;
+        let mut factor = reader.factor(join)?;
+        factor.on = reader.condition()?;
+        factors.push(factor);
     }
     Ok(factors)
 }
@@ -135,13 +138,13 @@ impl Reader<'_, '_> {
         if self.at < self.end && self.source.is_punct(self.at, b'(') {
             return Err(self.odd());
         }
-        Ok(Factor { kind, alias, join, range: start..self.at })
+        Ok(Factor { kind, alias, join, range: start..self.at, on: None })
     }
 
-    /// Skips ON and its expression.
-    fn condition(&mut self) -> Result<(), Odd> {
+    /// The expression after ON, where there is one.
+    fn condition(&mut self) -> Result<Option<Range<u32>>, Odd> {
         if !self.take(Keyword::On) {
-            return Ok(());
+            return Ok(None);
         }
         let start = self.at;
         while self.at < self.end {
@@ -167,6 +170,6 @@ impl Reader<'_, '_> {
             }
             self.at += 1;
         }
-        if self.at == start { Err(self.odd()) } else { Ok(()) }
+        if self.at == start { Err(self.odd()) } else { Ok(Some(start..self.at)) }
     }
 }
