@@ -328,7 +328,10 @@ fn verify(
     let step = read_again(&template, statement, text, context)?;
     let source = Source { text: &step.text, units: &step.scan.units };
     let after = shape::read(source).map_err(Refusal::of(Guard::Verified))?;
-    rule.pass.verify(query, &after).map_err(|reason| Refusal { guard: Guard::Verified, reason })?;
+    let before = Source { text: statement.text, units: statement.scan.units };
+    rule.pass
+        .verify((&before, query), (&source, &after))
+        .map_err(|reason| Refusal { guard: Guard::Verified, reason })?;
     Ok(Work { template, preconditions: draft.preconditions, unmet, note: draft.note, step })
 }
 
@@ -343,6 +346,10 @@ fn unmet(condition: &Precondition, statement: &Statement<'_>) -> String {
         Precondition::SumAtMost { left, right, max } => {
             format!("{} + {} is more than {max}", show(*left), show(*right))
         }
+        Precondition::IntsDiffer { left, right } => {
+            format!("{} and {} are equal", show(*left), show(*right))
+        }
+        Precondition::IsDate { slot } => format!("{} is no date of the form 'YYYY-MM-DD'", show(*slot)),
         Precondition::Exactly { .. } | Precondition::UnitIs { .. } => "a literal differs".to_owned(),
     }
 }

@@ -52,6 +52,8 @@ pub enum Guard {
     TotalOrder,
     /// A parameter stays where it is.
     Parameters,
+    /// A guard that the rule itself names under `when`.
+    When,
     /// The new text was read again and found to be what was meant.
     Verified,
 }
@@ -78,6 +80,7 @@ impl Guard {
             Guard::Names => "names",
             Guard::TotalOrder => "total_order",
             Guard::Parameters => "parameters",
+            Guard::When => "when",
             Guard::Verified => "verified",
         }
     }

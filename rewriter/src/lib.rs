@@ -9,6 +9,7 @@ mod fixture;
 mod guard;
 mod load;
 mod passes;
+mod pattern;
 mod rule;
 mod scope;
 pub mod selftest;

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use sql::source::{Fault, Faults};
-use sql::yaml::{self, Node};
+use sql::yaml::{self, Fields, Node};
 
 use crate::passes::Pass;
+use crate::pattern::{self, PatternSource};
 use crate::rule::{Effect, Expect, Mode, Rule, RuleId, RuleTest, Scope, ServerScope};
 use crate::selftest;
 
@@ -100,8 +101,7 @@ fn rule(node: &Node, faults: &Faults) -> Option<Rule> {
     let before = faults.len();
     let id = fields.required("id").and_then(|node| id(node, faults));
     let mode = fields.required("mode").and_then(|node| node.choice(&MODES, faults));
-    let options = fields.optional("options");
-    let pass = fields.required("pass").and_then(|node| Pass::read(node, options, faults));
+    let pass = pass(&fields, faults);
     let scope = Scope {
         servers: words(fields.optional("server"), "a server", faults, ServerScope::parse),
         schemas: words(fields.optional("schema"), "a schema", faults, |word| Ok(word.to_owned())),
@@ -119,12 +119,9 @@ fn rule(node: &Node, faults: &Faults) -> Option<Rule> {
         None => &[],
     };
     let tests: Vec<_> = tests.iter().filter_map(|node| test(node, faults)).collect();
-    for later in ["match", "when", "let", "rewrite", "action", "fingerprint"] {
+    for later in ["let", "action", "fingerprint"] {
         if let Some(entry) = fields.entry(later) {
-            faults.add(
-                entry.key_span,
-                format!("`{later}`: this version has built-in passes only, named by `pass`"),
-            );
+            faults.add(entry.key_span, format!("`{later}`: not in this version; see docs/rules.md"));
         }
     }
     let file = Arc::clone(faults.file());
@@ -143,6 +140,48 @@ fn rule(node: &Node, faults: &Faults) -> Option<Rule> {
         }
     }
     Some(Rule { id, mode, pass, scope, priority, effect, given, tests, file, span: node.span })
+}
+
+/// What the rule does: `pass` with its `options`, or `match`, `when` and `rewrite`.
+fn pass(fields: &Fields<'_>, faults: &Faults) -> Option<Pass> {
+    let options = fields.optional("options");
+    let (pass, matches) = (fields.optional("pass"), fields.optional("match"));
+    let (when, rewrite) = (fields.optional("when"), fields.optional("rewrite"));
+    match (pass, matches) {
+        (Some(pass), None) => {
+            for (key, node) in [("when", when), ("rewrite", rewrite)] {
+                if let Some(node) = node {
+                    faults.add(node.span, format!("`{key}` goes with `match`, and this rule has a `pass`"));
+                }
+            }
+            Pass::read(pass, options, faults)
+        }
+        (None, Some(matches)) => {
+            if let Some(options) = options {
+                faults.add(options.span, "`options` goes with `pass`, and this rule has a `match`");
+            }
+            let text = |word: &str| Ok(word.to_owned());
+            let source = PatternSource {
+                matches: words(Some(matches), "patterns", faults, text),
+                rewrites: words(Some(fields.required("rewrite")?), "replacements", faults, text),
+                when: words(when, "guards", faults, pattern::when::read),
+            };
+            if source.matches.is_empty() || source.rewrites.is_empty() {
+                return None;
+            }
+            match pattern::compile(source) {
+                Ok(pattern) => Some(Pass::Pattern(pattern)),
+                Err(reasons) => {
+                    reasons.into_iter().for_each(|reason| faults.add(matches.span, reason));
+                    None
+                }
+            }
+        }
+        _ => {
+            faults.add(fields.span(), "a rule has either `pass` (a built-in one) or `match` (a pattern)");
+            None
+        }
+    }
 }
 
 fn id(node: &Node, faults: &Faults) -> Option<RuleId> {

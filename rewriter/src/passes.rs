@@ -1,4 +1,4 @@
-//! The built-in passes: one file for each, one line for each in the registry.
+//! What rules do: the built-in passes, one file and one line of the registry for each, and patterns.
 
 mod derived_merge;
 mod expression;
@@ -8,7 +8,8 @@ use sql::source::Faults;
 use sql::yaml::Node;
 
 use crate::guard::{Proposal, Subject};
-use crate::shape::Query;
+use crate::pattern::{self, Pattern};
+use crate::shape::{Query, Source};
 
 /// A built-in pass with its options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub enum Pass {
     UnionLimit(union_limit::Options),
     /// A derived table that only selects, merged into the query around it.
     DerivedMerge,
+    /// A pattern of a rule file.
+    Pattern(Pattern),
 }
 
 /// How a pass's `options` are read.
@@ -32,6 +35,7 @@ impl Pass {
         match self {
             Pass::UnionLimit(_) => "union_limit",
             Pass::DerivedMerge => "derived_merge",
+            Pass::Pattern(_) => "pattern",
         }
     }
 
@@ -47,14 +51,20 @@ impl Pass {
         match self {
             Pass::UnionLimit(options) => union_limit::propose(options, subject),
             Pass::DerivedMerge => derived_merge::propose(subject),
+            Pass::Pattern(pattern) => pattern::propose(pattern, subject),
         }
     }
 
     /// Whether the new text has the shape that the pass meant it to have.
-    pub(crate) fn verify(&self, before: &Query, after: &Query) -> Result<(), String> {
+    pub(crate) fn verify(
+        &self,
+        before: (&Source<'_>, &Query),
+        after: (&Source<'_>, &Query),
+    ) -> Result<(), String> {
         match self {
-            Pass::UnionLimit(_) => union_limit::verify(before, after),
-            Pass::DerivedMerge => derived_merge::verify(before, after),
+            Pass::UnionLimit(_) => union_limit::verify(before.1, after.1),
+            Pass::DerivedMerge => derived_merge::verify(before.1, after.1),
+            Pass::Pattern(_) => pattern::verify(before, after),
         }
     }
 }

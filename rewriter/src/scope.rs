@@ -1,5 +1,7 @@
 //! The tables that names in one block can mean, and the columns behind them.
 
+use std::ops::Range;
+
 use sql::catalog::{Column, ColumnType, Table, TableNames};
 
 use crate::engine::Context;
@@ -45,8 +47,17 @@ impl<'c> Scope<'c> {
         block: &Block,
         context: &Context<'c>,
     ) -> Result<Scope<'c>, Refusal> {
+        Scope::of_from(source, block.from.as_ref(), context)
+    }
+
+    /// Reads the units after FROM.
+    pub(crate) fn of_from(
+        source: &Source<'_>,
+        from: Option<&Range<u32>>,
+        context: &Context<'c>,
+    ) -> Result<Scope<'c>, Refusal> {
         let names = context.catalog.table_names();
-        let Some(range) = &block.from else {
+        let Some(range) = from else {
             return Ok(Scope { tables: Vec::new(), names });
         };
         if range.end - range.start == 1 && source.is(range.start, sql::Keyword::Dual) {
@@ -58,6 +69,13 @@ impl<'c> Scope<'c> {
             tables.push(visible(source, factor, context)?);
         }
         Ok(Scope { tables, names })
+    }
+
+    /// Whether a row of the table may be missing, so that all of its columns are NULL.
+    pub(crate) fn may_be_absent(&self, visible: &Visible<'_>) -> bool {
+        let at = self.tables.iter().position(|table| std::ptr::eq(table, visible));
+        let after = at.map_or(&[][..], |at| self.tables.get(at + 1..).unwrap_or_default());
+        visible.join == JoinKind::Left || after.iter().any(|table| table.join == JoinKind::Right)
     }
 
     fn same_table_name(&self, a: &str, b: &str) -> bool {

@@ -199,6 +199,8 @@ pub(crate) struct Order {
 /// One key of ORDER BY.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderKey {
+    /// All of its units.
+    pub(crate) range: Range<u32>,
     /// The expression without its direction.
     pub(crate) value: Range<u32>,
     /// Whether DESC stands behind it.
@@ -429,7 +431,8 @@ impl Reader<'_> {
         self.expect(Keyword::By)?;
         let mut keys = Vec::new();
         loop {
-            let mut value = self.clause(true)?;
+            let range = self.clause(true)?;
+            let mut value = range.clone();
             let last = value.end - 1;
             let descending = self.source.is(last, Keyword::Desc);
             if descending || self.source.is(last, Keyword::Asc) {
@@ -438,7 +441,7 @@ impl Reader<'_> {
             if value.is_empty() {
                 return Err(self.odd("after ORDER BY without a key"));
             }
-            keys.push(OrderKey { value, descending });
+            keys.push(OrderKey { range, value, descending });
             if !self.source.is_punct(self.at, b',') {
                 break;
             }

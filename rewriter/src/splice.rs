@@ -213,6 +213,10 @@ pub(crate) fn translate(
         Precondition::SumAtMost { left, right, max } => {
             Precondition::SumAtMost { left: map(*left)?, right: map(*right)?, max: *max }
         }
+        Precondition::IntsDiffer { left, right } => {
+            Precondition::IntsDiffer { left: map(*left)?, right: map(*right)? }
+        }
+        Precondition::IsDate { slot } => Precondition::IsDate { slot: map(*slot)? },
         Precondition::Exactly { slot, text } => {
             Precondition::Exactly { slot: map(*slot)?, text: text.clone() }
         }

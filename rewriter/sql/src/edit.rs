@@ -125,6 +125,18 @@ pub enum Precondition {
         /// The bound, included.
         max: u64,
     },
+    /// Two integer slots of different value.
+    IntsDiffer {
+        /// One slot.
+        left: u32,
+        /// The other.
+        right: u32,
+    },
+    /// The slot is a string of the form `'YYYY-MM-DD'`, a date of the calendar from year 1 to 9998.
+    IsDate {
+        /// The slot.
+        slot: u32,
+    },
     /// The slot's text is exactly this: the plan was made for this literal alone.
     Exactly {
         /// The slot.
@@ -157,6 +169,16 @@ impl Precondition {
                     _ => false,
                 }
             }
+            Precondition::IntsDiffer { left, right } => {
+                match (slot_value(text, scan, *left), slot_value(text, scan, *right)) {
+                    (Some(a), Some(b)) => a != b,
+                    _ => false,
+                }
+            }
+            Precondition::IsDate { slot } => {
+                let kind = scan.slots.get(*slot as usize).map(|slot| slot.kind);
+                kind == Some(LiteralKind::String) && scan.slot(text, *slot).is_some_and(is_date)
+            }
             Precondition::Exactly { slot, text: wanted } => {
                 scan.slots.get(*slot as usize).is_some_and(|slot| slot.kind != LiteralKind::Param)
                     && scan.slot(text, *slot) == Some(wanted.as_slice())
@@ -166,6 +188,30 @@ impl Precondition {
             }
         }
     }
+}
+
+/// `'2024-02-29'`: quotes, four digits, two, two, and a day that the month has.
+fn is_date(quoted: &[u8]) -> bool {
+    let number = |digits: &[u8]| {
+        let digit = |byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
+        digits.iter().try_fold(0, |sum, byte| digit(byte).map(|digit| sum * 10 + digit))
+    };
+    let [b'\'' | b'"', y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'\'' | b'"'] = quoted else {
+        return false;
+    };
+    let (Some(year), Some(month), Some(day)) =
+        (number(&[*y1, *y2, *y3, *y4]), number(&[*m1, *m2]), number(&[*d1, *d2]))
+    else {
+        return false;
+    };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let last = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=9998).contains(&year) && (1..=last).contains(&day)
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn every_fault_has_its_place() {
             "f0.yaml:10:21: expected mariadb or mysql, found `percona`",
             "f0.yaml:11:3: the rule `b` stands twice, first at line 5",
             "f0.yaml:15:35: expected one of rewritten, unchanged, found `changed`, did you mean `unchanged`?",
-            "f0.yaml:16:27: `match`: this version has built-in passes only, named by `pass`",
+            "f0.yaml:16:3: a rule has either `pass` (a built-in one) or `match` (a pattern)",
         ]
     );
 }

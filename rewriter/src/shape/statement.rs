@@ -43,8 +43,10 @@ impl Builder<'_, '_> {
             children.push(clause(Tag::Set(*op == super::SetOp::UnionAll), vec![self.term(term)]));
         }
         if let Some(order) = &query.order {
-            let keys =
-                order.keys.iter().map(|key| clause(Tag::Key(key.descending), vec![self.expr(&key.value)]));
+            let keys = order.keys.iter().map(|key| {
+                let value = self.expr(&key.value);
+                Node::new(Tag::Key(key.descending), key.range.clone(), vec![value])
+            });
             children.push(clause(Tag::OrderBy, keys.collect()));
         }
         if let Some(limit) = &query.limit {
