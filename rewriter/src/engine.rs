@@ -349,7 +349,10 @@ fn unmet(condition: &Precondition, statement: &Statement<'_>) -> String {
         Precondition::IntsDiffer { left, right } => {
             format!("{} and {} are equal", show(*left), show(*right))
         }
-        Precondition::IsDate { slot } => format!("{} is no date of the form 'YYYY-MM-DD'", show(*slot)),
+        Precondition::Shaped { slot, shape } => format!("{} is not {}", show(*slot), shape.describe()),
+        Precondition::Length { slot, length } => {
+            format!("{} is not {} characters long", show(*slot), show(*length))
+        }
         Precondition::Exactly { .. } | Precondition::UnitIs { .. } => "a literal differs".to_owned(),
     }
 }

@@ -206,14 +206,20 @@ fn column(
     Ok(())
 }
 
-/// The flavor under which a rule's tests are read, where its scope names no other product.
+/// The flavor under which a rule's tests are read: a server of this product with the `sql_mode` that it comes with.
 pub fn flavor(product: Product) -> Flavor {
-    let text = match product {
-        Product::MariaDb => "10.11.6-MariaDB",
-        Product::MySql => "8.4.0",
+    let (text, mode) = match product {
+        Product::MariaDb => (
+            "10.11.6-MariaDB",
+            "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_AUTO_CREATE_USER,NO_ENGINE_SUBSTITUTION",
+        ),
+        Product::MySql => (
+            "8.4.0",
+            "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
+        ),
     };
     let version = sql::Version::parse(text).map_or(sql::Version(8, 4, 0), |(_, version)| version);
-    Flavor { product, version, mode: sql::SqlMode::empty(), charset: sql::CharsetClass::Utf8 }
+    Flavor { product, version, mode: sql::SqlMode::parse(mode).0, charset: sql::CharsetClass::Utf8 }
 }
 
 #[cfg(test)]

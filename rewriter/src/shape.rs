@@ -476,6 +476,11 @@ impl Reader<'_> {
                 self.at += 1;
                 Ok(self.at - 1)
             }
+            // A metavariable of a pattern. No server takes a name here in a statement of its own.
+            Some(UnitKind::Word) if self.source.bytes(self.at).starts_with(b"$") => {
+                self.at += 1;
+                Ok(self.at - 1)
+            }
             _ => Err(self.odd("in LIMIT")),
         }
     }

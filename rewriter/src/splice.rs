@@ -216,7 +216,10 @@ pub(crate) fn translate(
         Precondition::IntsDiffer { left, right } => {
             Precondition::IntsDiffer { left: map(*left)?, right: map(*right)? }
         }
-        Precondition::IsDate { slot } => Precondition::IsDate { slot: map(*slot)? },
+        Precondition::Shaped { slot, shape } => Precondition::Shaped { slot: map(*slot)?, shape: *shape },
+        Precondition::Length { slot, length } => {
+            Precondition::Length { slot: map(*slot)?, length: map(*length)? }
+        }
         Precondition::Exactly { slot, text } => {
             Precondition::Exactly { slot: map(*slot)?, text: text.clone() }
         }

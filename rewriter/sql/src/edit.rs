@@ -1,8 +1,12 @@
 //! Writes a new text as splices of the old one: a template over units, filled with each execution's own literals.
 
+mod shape;
+
 use std::ops::Range;
 
 use thiserror::Error;
+
+pub use shape::Shape;
 
 use crate::digest::{LiteralKind, Scan};
 use crate::lexer::integer;
@@ -132,10 +136,19 @@ pub enum Precondition {
         /// The other.
         right: u32,
     },
-    /// The slot is a string of the form `'YYYY-MM-DD'`, a date of the calendar from year 1 to 9998.
-    IsDate {
+    /// The slot is a string of this form.
+    Shaped {
         /// The slot.
         slot: u32,
+        /// The form.
+        shape: Shape,
+    },
+    /// The slot is a string of as many ASCII characters as the integer slot `length` says.
+    Length {
+        /// The string.
+        slot: u32,
+        /// The number.
+        length: u32,
     },
     /// The slot's text is exactly this: the plan was made for this literal alone.
     Exactly {
@@ -175,9 +188,13 @@ impl Precondition {
                     _ => false,
                 }
             }
-            Precondition::IsDate { slot } => {
-                let kind = scan.slots.get(*slot as usize).map(|slot| slot.kind);
-                kind == Some(LiteralKind::String) && scan.slot(text, *slot).is_some_and(is_date)
+            Precondition::Shaped { slot, shape } => {
+                quoted(text, scan, *slot).is_some_and(|inner| shape.is_of(inner))
+            }
+            Precondition::Length { slot, length } => {
+                let wanted = slot_value(text, scan, *length);
+                quoted(text, scan, *slot)
+                    .is_some_and(|inner| inner.is_ascii() && wanted == u64::try_from(inner.len()).ok())
             }
             Precondition::Exactly { slot, text: wanted } => {
                 scan.slots.get(*slot as usize).is_some_and(|slot| slot.kind != LiteralKind::Param)
@@ -190,28 +207,15 @@ impl Precondition {
     }
 }
 
-/// `'2024-02-29'`: quotes, four digits, two, two, and a day that the month has.
-fn is_date(quoted: &[u8]) -> bool {
-    let number = |digits: &[u8]| {
-        let digit = |byte: &u8| byte.is_ascii_digit().then(|| u32::from(byte - b'0'));
-        digits.iter().try_fold(0, |sum, byte| digit(byte).map(|digit| sum * 10 + digit))
-    };
-    let [b'\'' | b'"', y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'\'' | b'"'] = quoted else {
-        return false;
-    };
-    let (Some(year), Some(month), Some(day)) =
-        (number(&[*y1, *y2, *y3, *y4]), number(&[*m1, *m2]), number(&[*d1, *d2]))
-    else {
-        return false;
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let last = match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    };
-    (1..=9998).contains(&year) && (1..=last).contains(&day)
+/// What stands in the quotes of a string without an introducer.
+fn quoted<'t>(text: &'t [u8], scan: &Scan<'_>, slot: u32) -> Option<&'t [u8]> {
+    if scan.slots.get(slot as usize)?.kind != LiteralKind::String {
+        return None;
+    }
+    match scan.slot(text, slot)? {
+        [b'\'' | b'"', inner @ .., b'\'' | b'"'] => Some(inner),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub mod verb;
 pub mod yaml;
 
 pub use digest::{Digest, Marks, Scan, Scanner, Slot, Unit, UnitKind};
-pub use edit::{Piece, Precondition, Template};
+pub use edit::{Piece, Precondition, Shape, Template};
 pub use facts::{Facts, Truth};
 pub use flavor::{CharsetClass, Flavor, Product, SqlMode, Version};
 pub use keyword::Keyword;

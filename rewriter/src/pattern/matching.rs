@@ -96,25 +96,12 @@ impl Matcher<'_, '_> {
         mut with: Bindings<'n>,
     ) -> Vec<Bindings<'n>> {
         if let Some(known) = with.bound.get(&name) {
-            let same = known.len() == nodes.len() && known.iter().zip(&nodes).all(|(a, b)| self.alike(a, b));
+            let same = known.len() == nodes.len()
+                && known.iter().zip(&nodes).all(|(a, b)| alike(self.subject, a, b));
             return if same { vec![with] } else { Vec::new() };
         }
         with.bound.insert(name, nodes);
         vec![with]
-    }
-
-    /// Whether two nodes of the statement surely mean the same.
-    fn alike(&self, a: &Node, b: &Node) -> bool {
-        let (a, b) = (a.bare(), b.bare());
-        match (&a.tag, &b.tag) {
-            (Tag::Opaque | Tag::Literal | Tag::List | Tag::Subquery, _) => false,
-            (Tag::Column, Tag::Column) => same_names(self.subject, a, self.subject, b),
-            (left, right) => {
-                left == right
-                    && a.children.len() == b.children.len()
-                    && a.children.iter().zip(&b.children).all(|(a, b)| self.alike(a, b))
-            }
-        }
     }
 
     fn column<'n>(&self, pattern: &Node, node: &'n Node, with: Bindings<'n>) -> Vec<Bindings<'n>> {
@@ -201,6 +188,20 @@ impl Matcher<'_, '_> {
             None => vec![with],
         };
         ways.into_iter().flat_map(close).collect()
+    }
+}
+
+/// Whether two nodes of a statement surely mean the same.
+pub(super) fn alike(source: &Source<'_>, a: &Node, b: &Node) -> bool {
+    let (a, b) = (a.bare(), b.bare());
+    match (&a.tag, &b.tag) {
+        (Tag::Opaque | Tag::Literal | Tag::List | Tag::Subquery, _) => false,
+        (Tag::Column, Tag::Column) => same_names(source, a, source, b),
+        (left, right) => {
+            left == right
+                && a.children.len() == b.children.len()
+                && a.children.iter().zip(&b.children).all(|(a, b)| alike(source, a, b))
+        }
     }
 }
 

@@ -8,9 +8,8 @@ mod read;
 pub(in crate::pattern) use prove::Facts;
 pub(crate) use read::read;
 
-use sql::SqlMode;
 use sql::catalog::BaseType;
-use sql::digest::LiteralKind;
+use sql::{Shape, SqlMode};
 
 /// A guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,14 +38,23 @@ enum Check {
     SameType(String, String),
     /// No column, no subquery, the same value for every row.
     Constant(String),
-    /// One literal of one of these kinds; any kind but a parameter, if none is named.
-    Literal(String, Vec<Kind>),
+    /// One literal that is not a parameter; of that kind, if one is named.
+    Literal(String, Option<Kind>),
+    /// A literal of the column's own type, so that both are compared as that type: integers with integers, strings of the
+    /// calendar with dates.
+    Fits(String, String),
+    /// A string literal of as many characters as an integer literal says.
+    Length(String, String),
     /// An integer literal within these bounds, checked at every execution.
     Within(String, u64, u64),
     /// Two integer literals that differ, checked at every execution.
     Differ(String, String),
-    /// `sql_mode` has all of these.
-    Mode(SqlMode),
+    /// `sql_mode` has all of these, or none of them.
+    Mode(SqlMode, bool),
+    /// One of the nodes of a list, word for word.
+    Member(String, String),
+    /// No item of a select list has another thing under the column's name.
+    NoAlias(String, String),
     /// A base table, not a view or derived table.
     BaseTable(String),
 }
@@ -58,17 +66,8 @@ enum Kind {
     Int,
     /// Quotes.
     Text,
-    /// `'2023-05-17'`, a date of the calendar from year 1 on, checked at every execution.
-    Date,
-}
-
-impl Kind {
-    fn covers(self, kind: LiteralKind) -> bool {
-        match self {
-            Kind::Int => kind == LiteralKind::Int,
-            Kind::Text | Kind::Date => kind == LiteralKind::String,
-        }
-    }
+    /// Quotes, and this form in them, checked at every execution.
+    Shaped(Shape),
 }
 
 impl When {
@@ -85,8 +84,13 @@ impl When {
             | Check::Literal(name, _)
             | Check::Within(name, ..)
             | Check::BaseTable(name) => vec![name],
-            Check::SameType(a, b) | Check::Differ(a, b) => vec![a, b],
-            Check::Mode(_) => Vec::new(),
+            Check::SameType(a, b)
+            | Check::Differ(a, b)
+            | Check::Fits(a, b)
+            | Check::Length(a, b)
+            | Check::Member(a, b)
+            | Check::NoAlias(a, b) => vec![a, b],
+            Check::Mode(..) => Vec::new(),
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Proves guards from the catalog, the session and the statement's literals.
 
-use sql::catalog::Column;
+use sql::catalog::{BaseType, Column};
+use sql::digest::LiteralKind;
 use sql::facts::Purity;
-use sql::{Precondition, UnitKind};
+use sql::{Precondition, Shape, UnitKind};
 
 use super::{Check, Kind, When};
 use crate::guard::{Guard, Refusal, Subject};
-use crate::pattern::matching::Bindings;
+use crate::pattern::matching::{Bindings, alike};
 use crate::scope::{Scope, Visible, same_type};
-use crate::shape::Reference;
 use crate::shape::node::{Node, Tag};
+use crate::shape::{Reference, names_equal};
 
 /// What guards are proven from.
 pub(in crate::pattern) struct Facts<'a> {
@@ -76,9 +77,22 @@ impl Check {
                 })
             }
             Check::Constant(name) => facts.constant(name),
-            Check::Literal(name, kinds) => facts.literal(name, kinds),
+            Check::Literal(name, kind) => facts.literal(name, *kind),
+            Check::Fits(name, column) => facts.fits(name, column),
+            Check::Length(text, number) => {
+                let (slot, length) = (facts.slot(text, Kind::Text)?, facts.slot(number, Kind::Int)?);
+                Ok(vec![Precondition::Length { slot, length }])
+            }
+            Check::Member(name, list) => {
+                let node = facts.node(name)?;
+                let source = &facts.subject.source;
+                hold(facts.bindings.all(list).iter().any(|item| alike(source, node, item)), || {
+                    format!("{} is not among them", facts.shown(node))
+                })
+            }
+            Check::NoAlias(name, list) => facts.no_alias(name, list),
             Check::Within(name, low, high) => {
-                let slot = facts.slot(name, &[Kind::Int])?;
+                let slot = facts.slot(name, Kind::Int)?;
                 let mut conditions = Vec::new();
                 if *low > 0 {
                     conditions.push(Precondition::IntAtLeast { slot, min: *low });
@@ -89,12 +103,16 @@ impl Check {
                 Ok(conditions)
             }
             Check::Differ(a, b) => {
-                let (left, right) = (facts.slot(a, &[Kind::Int])?, facts.slot(b, &[Kind::Int])?);
+                let (left, right) = (facts.slot(a, Kind::Int)?, facts.slot(b, Kind::Int)?);
                 Ok(vec![Precondition::IntsDiffer { left, right }])
             }
-            Check::Mode(wanted) => hold(facts.subject.context.flavor.mode.contains(*wanted), || {
-                "the session's sql_mode does not have it".to_owned()
-            }),
+            Check::Mode(named, wanted) => {
+                let mode = facts.subject.context.flavor.mode;
+                match wanted {
+                    true => hold(mode.contains(*named), || "the session's sql_mode lacks it".to_owned()),
+                    false => hold(!mode.intersects(*named), || "the session's sql_mode has it".to_owned()),
+                }
+            }
             Check::BaseTable(name) => {
                 let node = facts.node(name)?;
                 hold(node.tag == Tag::Table, || "a derived table".to_owned())
@@ -147,35 +165,69 @@ impl Facts<'_> {
 
     fn is_parameter(&self, node: &Node) -> bool {
         let kind = self.subject.source.kind(node.range.start);
-        matches!(kind, Some(UnitKind::Literal { kind: sql::digest::LiteralKind::Param, .. }))
+        matches!(kind, Some(UnitKind::Literal { kind: LiteralKind::Param, .. }))
     }
 
-    /// The slot of a literal of one of these kinds.
-    fn slot(&self, name: &str, kinds: &[Kind]) -> Result<u32, String> {
+    /// The slot of a literal of this kind.
+    fn slot(&self, name: &str, kind: Kind) -> Result<u32, String> {
         let node = self.node(name)?.bare();
-        let shown = || self.shown(node);
+        let wanted = match kind {
+            Kind::Int => LiteralKind::Int,
+            Kind::Text | Kind::Shaped(_) => LiteralKind::String,
+        };
         match (&node.tag, self.subject.source.kind(node.range.start)) {
-            (Tag::Literal, Some(UnitKind::Literal { kind, slot: Some(slot) }))
-                if kinds.iter().any(|wanted| wanted.covers(kind)) =>
-            {
-                Ok(slot)
-            }
-            _ => Err(format!("{} is not such a literal", shown())),
+            (Tag::Literal, Some(UnitKind::Literal { kind, slot: Some(slot) })) if kind == wanted => Ok(slot),
+            _ => Err(format!("{} is not such a literal", self.shown(node))),
         }
     }
 
-    fn literal(&self, name: &str, kinds: &[Kind]) -> Proof {
-        if kinds.is_empty() {
-            let node = self.node(name)?.bare();
-            let plain = node.tag == Tag::Literal && !self.is_parameter(node);
-            return hold(plain, || format!("{} is not a literal", self.shown(node)));
+    fn literal(&self, name: &str, kind: Option<Kind>) -> Proof {
+        match kind {
+            None => {
+                let node = self.node(name)?.bare();
+                let plain = node.tag == Tag::Literal && !self.is_parameter(node);
+                hold(plain, || format!("{} is not a literal", self.shown(node)))
+            }
+            Some(kind) => {
+                let slot = self.slot(name, kind)?;
+                Ok(match kind {
+                    Kind::Int | Kind::Text => Vec::new(),
+                    Kind::Shaped(shape) => vec![Precondition::Shaped { slot, shape }],
+                })
+            }
         }
-        let slot = self.slot(name, kinds)?;
-        let dated = kinds.contains(&Kind::Date) && !kinds.contains(&Kind::Text);
-        Ok(if dated && self.slot(name, &[Kind::Int]).is_err() {
-            vec![Precondition::IsDate { slot }]
-        } else {
-            Vec::new()
-        })
+    }
+
+    fn fits(&self, name: &str, column: &str) -> Proof {
+        let (_, column) = self.column(column)?;
+        let kind = match column.kind.base {
+            base if base.is_integer() => Kind::Int,
+            BaseType::Date => Kind::Shaped(Shape::Date),
+            BaseType::DateTime => Kind::Shaped(Shape::DateTime),
+            _ => {
+                return Err(format!(
+                    "{} is {}, whose literals are not told apart",
+                    column.name, column.kind.text
+                ));
+            }
+        };
+        self.literal(name, Some(kind))
+    }
+
+    /// HAVING and ORDER BY find names of the select list first: under the column's name it must have the column itself.
+    fn no_alias(&self, name: &str, list: &str) -> Proof {
+        let node = self.node(name)?.bare();
+        let source = &self.subject.source;
+        let reference = Reference::read(source, &node.range);
+        let own = reference.and_then(|reference| crate::shape::name(source, reference.last()));
+        let own = own.ok_or_else(|| format!("{} is not a column", self.shown(node)))?;
+        for item in self.bindings.all(list) {
+            let alias =
+                item.child(&Tag::Name).and_then(|alias| crate::shape::name(source, alias.range.start));
+            if alias.is_some_and(|alias| names_equal(&alias, &own)) {
+                return Err(format!("the select list has {own} as an alias"));
+            }
+        }
+        Ok(Vec::new())
     }
 }

@@ -1,13 +1,13 @@
 //! Reads a guard: `name($x, $y)`, then `= word`, `in (word, word)`, `>= number`, `!= literal($y)` where the guard takes it.
 
-use sql::SqlMode;
 use sql::catalog::{BaseType, ColumnType};
+use sql::{Shape, SqlMode};
 
 use super::{Check, Kind, When};
 
 /// What guards there are, for messages.
-const KNOWN: &str =
-    "column, indexed, not_null, type, signed, collation, same_type, constant, literal, sql_mode, base_table";
+const KNOWN: &str = "column, indexed, not_null, type, signed, collation, same_type, constant, literal, fits, length, sql_mode, \
+                     base_table, member, no_alias";
 
 /// Reads one guard.
 pub(crate) fn read(text: &str) -> Result<When, String> {
@@ -16,11 +16,19 @@ pub(crate) fn read(text: &str) -> Result<When, String> {
             "`{text}` is no guard: expected name($x), name($x) in (a, b) or name($x) >= 5; known are {KNOWN}"
         )
     })?;
-    Ok(When { text: text.trim().to_owned(), check: check(text, &call)? })
+    let mut check = check(text, &call)?;
+    if call.negated {
+        match &mut check {
+            Check::Mode(_, wanted) => *wanted = false,
+            _ => return Err(format!("`{text}`: `not` stands before sql_mode(…) only")),
+        }
+    }
+    Ok(When { text: text.trim().to_owned(), check })
 }
 
 /// A guard's parts as they stand.
 struct Call<'t> {
+    negated: bool,
     name: &'t str,
     arguments: Vec<&'t str>,
     /// The operator behind it, with its operand.
@@ -30,6 +38,10 @@ struct Call<'t> {
 impl<'t> Call<'t> {
     fn parse(text: &'t str) -> Option<Call<'t>> {
         let text = text.trim();
+        let (text, negated) = match text.strip_prefix("not ") {
+            Some(rest) => (rest.trim_start(), true),
+            None => (text, false),
+        };
         let (name, rest) = text.split_once('(')?;
         let (arguments, rest) = rest.split_once(')')?;
         let rest = rest.trim();
@@ -42,7 +54,7 @@ impl<'t> Call<'t> {
             }
         };
         let arguments = arguments.split(',').map(str::trim).collect();
-        Some(Call { name: name.trim(), arguments, compared })
+        Some(Call { negated, name: name.trim(), arguments, compared })
     }
 
     fn variable(&self, at: usize) -> Result<String, String> {
@@ -94,9 +106,14 @@ fn check(text: &str, call: &Call<'_>) -> Result<Check, String> {
         "signed" => Check::Signed(one(call.plain()?)),
         "constant" => Check::Constant(one(call.plain()?)),
         "base_table" => Check::BaseTable(one(call.plain()?)),
-        "same_type" => {
-            let [a, b] = call.plain()?;
-            Check::SameType(a, b)
+        "same_type" => two(call.plain()?, Check::SameType),
+        "fits" => two(call.plain()?, Check::Fits),
+        "member" => two(call.plain()?, Check::Member),
+        "no_alias" => two(call.plain()?, Check::NoAlias),
+        "length" => {
+            let other =
+                call.compared.filter(|(operator, _)| *operator == "=").and_then(|(_, other)| value_of(other));
+            Check::Length(one(call.variables()?), other.ok_or("expected `length($s) = literal($n)`")?)
         }
         "type" => Check::Type(one(call.variables()?), types(&call.words()?)?),
         "collation" => Check::Collation(
@@ -108,7 +125,7 @@ fn check(text: &str, call: &Call<'_>) -> Result<Check, String> {
             let (mode, unknown) = SqlMode::parse(&call.arguments.join(","));
             match unknown || mode.is_empty() {
                 true => return Err(format!("`{text}`: expected names of sql_mode such as NO_ZERO_IN_DATE")),
-                false => Check::Mode(mode),
+                false => Check::Mode(mode, true),
             }
         }
         other => return Err(format!("the guard `{other}` is not known; known are {KNOWN}")),
@@ -119,32 +136,46 @@ fn one([name]: [String; 1]) -> String {
     name
 }
 
+fn two([a, b]: [String; 2], check: fn(String, String) -> Check) -> Check {
+    check(a, b)
+}
+
+/// `literal($x)` behind an operator.
+fn value_of(text: &str) -> Option<String> {
+    Some(text.strip_prefix("literal($")?.strip_suffix(')')?.to_owned())
+}
+
 fn literal(call: &Call<'_>) -> Result<Check, String> {
     let name = one(call.variables()?);
     let number = |text: &str| {
         text.replace('_', "").parse::<u64>().map_err(|_| format!("expected a number from 0, found `{text}`"))
     };
     Ok(match call.compared {
-        None => Check::Literal(name, Vec::new()),
+        None => Check::Literal(name, None),
         Some((">=", bound)) => Check::Within(name, number(bound)?, u64::MAX),
         Some(("<=", bound)) => Check::Within(name, 0, number(bound)?),
         Some(("between", bounds)) => {
             let (low, high) = bounds.split_once(" and ").ok_or("expected `between 5 and 10`")?;
             Check::Within(name, number(low.trim())?, number(high.trim())?)
         }
-        Some(("!=", other)) => {
-            let other = other.strip_prefix("literal($").and_then(|other| other.strip_suffix(')'));
-            Check::Differ(name, other.ok_or("expected `!= literal($x)`")?.to_owned())
+        Some(("!=", other)) => Check::Differ(name, value_of(other).ok_or("expected `!= literal($x)`")?),
+        Some(("=", word)) => {
+            let kind = match word {
+                "int" => Kind::Int,
+                "text" => Kind::Text,
+                "month" => Kind::Shaped(Shape::Month),
+                "date" => Kind::Shaped(Shape::Date),
+                "datetime" => Kind::Shaped(Shape::DateTime),
+                "plain" => Kind::Shaped(Shape::Plain),
+                _ => {
+                    return Err(format!(
+                        "expected int, text, month, date, datetime or plain, found `{word}`"
+                    ));
+                }
+            };
+            Check::Literal(name, Some(kind))
         }
-        Some(_) => {
-            let kinds = call.words()?.into_iter().map(|word| match word {
-                "int" => Ok(Kind::Int),
-                "text" => Ok(Kind::Text),
-                "date" => Ok(Kind::Date),
-                _ => Err(format!("expected int, text or date, found `{word}`")),
-            });
-            Check::Literal(name, kinds.collect::<Result<_, String>>()?)
-        }
+        Some((operator, _)) => return Err(format!("a literal is not compared by {operator}")),
     })
 }
 
@@ -191,9 +222,16 @@ mod tests {
         );
         assert_eq!(
             read("literal($d) = date").unwrap().check,
-            Check::Literal("d".to_owned(), vec![Kind::Date])
+            Check::Literal("d".to_owned(), Some(Kind::Shaped(Shape::Date)))
         );
-        assert_eq!(read("sql_mode(NO_ZERO_IN_DATE)").unwrap().check, Check::Mode(SqlMode::NO_ZERO_IN_DATE));
+        assert_eq!(
+            read("not sql_mode(ALLOW_INVALID_DATES)").unwrap().check,
+            Check::Mode(SqlMode::ALLOW_INVALID_DATES, false)
+        );
+        assert_eq!(
+            read("sql_mode(NO_ZERO_IN_DATE)").unwrap().check,
+            Check::Mode(SqlMode::NO_ZERO_IN_DATE, true)
+        );
     }
 
     #[test]
@@ -207,8 +245,10 @@ mod tests {
             ("type($c) = strange", "the type `strange` is not known"),
             ("type($c)", "is compared by = or in"),
             ("literal($m) >= x", "expected a number"),
-            ("literal($m) = ints", "expected int, text or date"),
+            ("literal($m) = ints", "expected int, text, month"),
             ("sql_mode(NO_SUCH)", "expected names of sql_mode"),
+            ("not column($c)", "`not` stands before sql_mode"),
+            ("length($s) = 5", "expected `length($s) = literal($n)`"),
         ] {
             let error = read(text).unwrap_err();
             assert!(error.contains(wanted), "{text}: {error}");
