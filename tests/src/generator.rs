@@ -3,12 +3,15 @@
 //! Seeded and without a clock: the same seed gives the same tables, rows and statements on every machine.
 
 mod derived;
+mod edges;
 mod fill;
+mod hidden;
 mod order;
 mod random;
 mod schema;
 mod union;
 
+pub use edges::edges;
 pub use fill::distinct;
 pub use random::Random;
 pub use schema::{rows, tables};
@@ -57,4 +60,14 @@ pub fn union(random: &mut Random) -> Statement {
 /// A query over a derived table, now and then one that no rule may touch.
 pub fn derived(random: &mut Random) -> Statement {
     derived::statement(random)
+}
+
+/// `CREATE TABLE` statements for [`hidden`]; [`edges`] fills them.
+pub fn hidden_tables() -> Vec<String> {
+    hidden::tables()
+}
+
+/// A query whose conditions hide columns from their keys, now and then in a way that no rule may touch.
+pub fn hidden(random: &mut Random) -> Statement {
+    hidden::statement(random)
 }
