@@ -41,13 +41,13 @@ build: ## Build the program: target/release/shuntyard
 test: units e2e ## Check everything: units, protocol, drivers, real servers
 
 units: test-deps
-	env $(SERVER) $(CARGO) test --locked --workspace --exclude shuntyard-tests
+	env $(SERVER) tools/tested $(CARGO) test --locked --workspace --exclude shuntyard-tests
 
 # The servers and the memory are shared: one end-to-end test binary after the other, as cargo does by itself.
 e2e: test-deps
 	$(CARGO) build --locked -p shuntyard
 	@rm -f target/missing.txt
-	env $(SERVER) $(CARGO) test --locked -p shuntyard-tests
+	env $(SERVER) tools/tested $(CARGO) test --locked -p shuntyard-tests
 	@if [ -s target/missing.txt ]; then echo "not tested, because it is missing here:"; sort -u target/missing.txt; fi
 
 suite: suite-deps ## MariaDB's own regression tests through the proxy: half an hour

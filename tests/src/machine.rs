@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The project's root folder.
 pub fn root() -> PathBuf {
@@ -58,10 +59,26 @@ pub fn python() -> Option<PathBuf> {
     python.is_file().then_some(python)
 }
 
-/// A port on loopback that nobody listens on.
+/// Ports below those that the kernel gives to outgoing connections, which could take one before its server does.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+
+/// A port on loopback that nobody listens on, another one at each call.
+///
+/// # Panics
+/// When there is none.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has free ports");
-    listener.local_addr().expect("a bound socket has an address").port()
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    // Processes that run side by side begin at other places.
+    let start = std::process::id().wrapping_mul(2_467);
+    for _ in PORTS {
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let offset = start.wrapping_add(call) % u32::from(PORTS.end - PORTS.start);
+        let port = PORTS.start + u16::try_from(offset).unwrap_or(0);
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
+    panic!("no port between {} and {} is free", PORTS.start, PORTS.end)
 }
 
 /// Notes that something which a test needs cannot be had here; the test then ends. Under `CI` it fails instead.
