@@ -184,5 +184,6 @@ fn leaf(random: &mut Random, alias: &str, joined: bool) -> String {
 }
 
 fn one_of<'l>(random: &mut Random, list: &[&'l str]) -> &'l str {
-    random.pick(list)
+    let one: &&str = random.pick(list);
+    one
 }
