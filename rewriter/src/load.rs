@@ -100,6 +100,8 @@ fn rule(node: &Node, faults: &Faults) -> Option<Rule> {
     let fields = node.fields("a rule", faults)?;
     let before = faults.len();
     let id = fields.required("id").and_then(|node| id(node, faults));
+    let about = fields.optional("about").and_then(|node| node.text("what the rule does", faults));
+    let about = about.map(|text| text.trim().to_owned());
     let mode = fields.required("mode").and_then(|node| node.choice(&MODES, faults));
     let pass = pass(&fields, faults);
     let scope = Scope {
@@ -139,7 +141,7 @@ fn rule(node: &Node, faults: &Faults) -> Option<Rule> {
             }
         }
     }
-    Some(Rule { id, mode, pass, scope, priority, effect, given, tests, file, span: node.span })
+    Some(Rule { id, about, mode, pass, scope, priority, effect, given, tests, file, span: node.span })
 }
 
 /// What the rule does: `pass` with its `options`, or `match`, `when` and `rewrite`.

@@ -39,6 +39,14 @@ impl Pass {
         }
     }
 
+    /// The pattern of a rule file, where it is one.
+    pub fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Pass::Pattern(pattern) => Some(pattern),
+            _ => None,
+        }
+    }
+
     /// Reads `pass:` and `options:` of a rule.
     pub(crate) fn read(name: &Node, options: Option<&Node>, faults: &Faults) -> Option<Pass> {
         let choices = PASSES.map(|(name, read)| (name, read));

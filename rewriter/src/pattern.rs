@@ -30,8 +30,24 @@ use when::{Facts, When};
 pub struct Pattern {
     /// Each way in which the pattern can be written: alternatives, with and without optional parts.
     variants: Arc<[Variant]>,
-    /// What must hold of what the metavariables stand for.
-    when: Arc<[When]>,
+    /// What the rule file says.
+    source: Arc<PatternSource>,
+}
+
+impl Pattern {
+    /// The patterns as they are written, each with what takes its place.
+    pub fn written(&self) -> impl Iterator<Item = (&str, &str)> {
+        let PatternSource { matches, rewrites, .. } = self.source.as_ref();
+        matches.iter().enumerate().filter_map(|(at, pattern)| {
+            let rewrite = rewrites.get(at).or(rewrites.first())?;
+            Some((pattern.as_str(), rewrite.as_str()))
+        })
+    }
+
+    /// The guards as they are written.
+    pub fn guards(&self) -> impl Iterator<Item = &str> {
+        self.source.when.iter().map(When::text)
+    }
 }
 
 /// Tries a pattern on a statement: on the whole, or on every condition in it.
@@ -101,7 +117,7 @@ fn prove(
     let scope = Scope::of_from(&subject.source, from.as_ref(), subject.context)?;
     let facts = Facts { subject, scope: &scope, bindings };
     let mut conditions = Vec::new();
-    for when in pattern.when.iter() {
+    for when in &pattern.source.when {
         conditions.extend(when.prove(&facts)?);
     }
     Ok(conditions)

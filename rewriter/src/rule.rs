@@ -95,6 +95,26 @@ pub struct ServerScope {
     pub versions: Vec<(Compare, Version)>,
 }
 
+impl fmt::Display for ServerScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.product {
+            Product::MariaDb => "mariadb",
+            Product::MySql => "mysql",
+        })?;
+        for (compare, Version(major, minor, patch)) in &self.versions {
+            let sign = match compare {
+                Compare::AtLeast => ">=",
+                Compare::Below => "<",
+            };
+            write!(f, " {sign} {major}.{minor}")?;
+            if *patch > 0 {
+                write!(f, ".{patch}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl ServerScope {
     /// Whether a server is meant.
     pub fn covers(&self, product: Product, version: Version) -> bool {
@@ -173,6 +193,8 @@ pub struct RuleTest {
 pub struct Rule {
     /// Its name.
     pub id: RuleId,
+    /// What it does, and why it is slow without: for people.
+    pub about: Option<String>,
     /// How far it may go.
     pub mode: Mode,
     /// What it does.

@@ -15,6 +15,7 @@ use crate::shape::{self, Source as Units};
 const MAX_OPTIONAL: usize = 5;
 
 /// What a rule file says.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Source {
     /// `match`: alternatives.
     pub(crate) matches: Vec<String>,
@@ -63,7 +64,7 @@ impl Variant {
 
 /// Reads a pattern and its replacement. The errors say what is wrong, each for itself.
 pub(crate) fn compile(source: Source) -> Result<Pattern, Vec<String>> {
-    let Source { matches, rewrites, when } = source;
+    let Source { matches, rewrites, when } = &source;
     let mut faults = Vec::new();
     if rewrites.len() != 1 && rewrites.len() != matches.len() {
         faults.push(format!(
@@ -81,7 +82,7 @@ pub(crate) fn compile(source: Source) -> Result<Pattern, Vec<String>> {
             Err(fault) => faults.push(fault),
         }
     }
-    for when in &when {
+    for when in when {
         for name in when.variables() {
             let known = |variant: &Variant| variables(&variant.source(), &variant.root).contains(name);
             if !variants.is_empty() && !variants.iter().any(known) {
@@ -90,7 +91,7 @@ pub(crate) fn compile(source: Source) -> Result<Pattern, Vec<String>> {
         }
     }
     if faults.is_empty() {
-        Ok(Pattern { variants: variants.into(), when: Arc::from(when) })
+        Ok(Pattern { variants: variants.into(), source: Arc::new(source) })
     } else {
         Err(faults)
     }

@@ -71,6 +71,11 @@ enum Kind {
 }
 
 impl When {
+    /// As it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The metavariables that it asks for.
     pub(super) fn variables(&self) -> Vec<&str> {
         match &self.check {
