@@ -31,6 +31,9 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Show what would happen to a statement: digest, rules that fired or refused and why, new text, route
     Explain(ExplainArgs),
+    /// List the rules, or show one of them in words: what it does, before and after, when it fires and when not
+    #[command(subcommand)]
+    Rules(RulesCommand),
     /// Show the state of the running proxy
     Status(ControlArgs),
     /// Make the running proxy read its configuration and rules again
@@ -115,4 +118,29 @@ pub(crate) struct ExplainArgs {
     pub user: String,
     #[command(flatten)]
     pub control: ControlArgs,
+}
+
+/// `rules`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// One line for each rule, in the order in which they are tried
+    List(RulesArgs),
+    /// One rule in words, as Markdown; all of them without an ID
+    Show {
+        /// The rule's id
+        id: Option<String>,
+        #[command(flatten)]
+        rules: RulesArgs,
+    },
+}
+
+/// Which rules are meant.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// The configuration that names the rule files; without it, the rules that are shipped with the program
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }

@@ -1,5 +1,7 @@
 //! Carries out what the command line says. Exit 0: fine; 1: a check failed or it could not run; 2: used wrongly (clap).
 
+mod rules;
+
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -30,6 +32,7 @@ pub(crate) fn run(cli: Cli) -> ExitCode {
             Err(error) => failed(&error),
         },
         Command::Check(args) => check(&args),
+        Command::Rules(command) => rules::run(&command),
         Command::Status(args) => status(&args),
         Command::Reload(args) => tell(&args, "POST", "/reload", None, "reloaded"),
         Command::Drain(args) => tell(&args, "POST", "/drain", None, "draining"),

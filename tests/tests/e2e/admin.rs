@@ -42,7 +42,7 @@ async fn every_show_answers_with_its_clauses() {
         assert!(!rows.is_empty(), "{table}");
     }
     let rules: Vec<String> = conn.query("SELECT id FROM shuntyard.rules ORDER BY id").await.unwrap();
-    assert_eq!(rules, ["derived-merge", "union-limit"]);
+    assert!(rules.is_sorted() && rules.iter().any(|rule| rule == "sargable.year"), "{rules:?}");
     // Over the binary protocol they are answered too, or refused as the server refuses what cannot be prepared.
     let prepared: Result<Vec<String>, Error> =
         conn.exec("SELECT name FROM shuntyard.backends WHERE state = ?", ("up",)).await;
