@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_PACKAGES ?= wire sql rewriter shuntyard
 
 .DEFAULT_GOAL := help
-.PHONY: help deps test-deps bench-deps suite-deps run build test units e2e suite suite-sample bench bench-full bench-micro docs hunt lint fuzz clean
+.PHONY: help deps test-deps bench-deps suite-deps run build test units e2e suite suite-sample bench bench-full bench-micro bench-rewrites docs hunt lint fuzz clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -72,6 +72,9 @@ bench-micro: ## Only what the proxy does without input and output, nanoseconds f
 lint: ## Formatting and lints, as CI has them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+bench-rewrites: test-deps ## What each rule gains, on both servers; writes docs/rewrites.md
+	env $(SERVER) $(CARGO) run --release --locked -p shuntyard-tests --bin rewrites -- $(ARGS)
 
 docs: ## Write the catalogue in docs/rules.md anew, from the rules themselves
 	UPDATE_DOCS=1 $(CARGO) test --locked -p shuntyard-tests --test docs

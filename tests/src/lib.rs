@@ -17,3 +17,5 @@ pub mod proxy;
 pub mod raw;
 pub mod report;
 pub mod script;
+pub mod statistics;
+pub mod table;

@@ -10,8 +10,8 @@ use shuntyard_tests::machine;
 use shuntyard_tests::process::Process;
 use tempfile::TempDir;
 
-use crate::report::{Table, figure, interval};
-use crate::statistics::{Estimate, estimate};
+use shuntyard_tests::statistics::{Estimate, estimate};
+use shuntyard_tests::table::{Table, figure, interval};
 
 /// One statement.
 pub(crate) struct Gain {

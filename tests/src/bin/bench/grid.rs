@@ -3,10 +3,11 @@
 use crate::arguments::Extent;
 use crate::cell::Cell;
 use crate::places::{Place, Places};
-use crate::report::{self, Table, figure, interval};
+use crate::report;
 use crate::series::{Metric, Series};
 use crate::servers::{Backend, Product};
 use crate::target::Target;
+use shuntyard_tests::table::{Table, figure, interval};
 
 /// One place's figure divided by another's.
 #[derive(Clone, Copy)]

@@ -8,10 +8,11 @@ use shuntyard_tests::proxy::{Proxy, Setup};
 use tokio::task::JoinSet;
 
 use crate::arguments::Extent;
-use crate::report::{self, Table, figure, interval, verdict};
+use crate::report::{self, verdict};
 use crate::servers::{Backend, Product};
-use crate::statistics::{Estimate, estimate};
 use crate::target::Target;
+use shuntyard_tests::statistics::{Estimate, estimate};
+use shuntyard_tests::table::{Table, figure, interval};
 
 /// Bytes of one idle connection without TLS.
 const TARGET: Target = Target::AtMost(10_000.0);

@@ -15,7 +15,6 @@ mod rivals;
 mod series;
 mod servers;
 mod slow;
-mod statistics;
 mod target;
 
 use std::time::Instant;

@@ -6,9 +6,10 @@ use std::process::Command;
 use shuntyard_tests::machine;
 
 use crate::arguments::Extent;
-use crate::report::{self, Table, interval, verdict};
-use crate::statistics::estimate;
+use crate::report::{self, verdict};
 use crate::target::Target;
+use shuntyard_tests::statistics::estimate;
+use shuntyard_tests::table::{Table, interval};
 
 /// Nanoseconds for a plan that is cached.
 const TARGET: Target = Target::AtMost(2_000.0);

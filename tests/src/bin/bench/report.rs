@@ -1,57 +1,17 @@
 //! What is printed, and written into docs/benchmarks.md: each part between its own markers.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::process::Command;
 
 use clap::ValueEnum;
 use shuntyard_tests::machine;
+use shuntyard_tests::statistics::Estimate;
 
 use crate::arguments::{Extent, Part};
 use crate::rivals;
 use crate::servers::{Backend, Product};
-use crate::statistics::Estimate;
+
 use crate::target::{Target, Verdict};
-
-/// A table that grows line by line.
-pub(crate) struct Table(String);
-
-impl Table {
-    /// A table with these columns.
-    pub(crate) fn new<S: AsRef<str>>(columns: &[S]) -> Table {
-        let mut table = Table(String::new());
-        table.line(columns);
-        table.line(&vec!["---"; columns.len()]);
-        table
-    }
-
-    /// One line.
-    pub(crate) fn line<S: AsRef<str>>(&mut self, cells: &[S]) {
-        for cell in cells {
-            let _ = write!(self.0, "| {} ", cell.as_ref());
-        }
-        self.0.push_str("|\n");
-    }
-}
-
-impl fmt::Display for Table {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// A figure, or a dash.
-pub(crate) fn figure(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}"))
-}
-
-/// A median with its interval, or a dash.
-pub(crate) fn interval(estimate: Option<Estimate>, digits: usize) -> String {
-    let Some(Estimate { median, low, high, confidence }) = estimate else { return "–".to_owned() };
-    if confidence < 0.5 {
-        return format!("{median:.digits$}");
-    }
-    format!("**{median:.digits$}** [{low:.digits$}, {high:.digits$}], {:.0} %", confidence * 100.0)
-}
 
 /// Whether a figure has reached its target; a dash where nothing was measured.
 pub(crate) fn verdict(target: Target, estimate: Option<Estimate>) -> String {
@@ -131,11 +91,8 @@ mod tests {
     }
 
     #[test]
-    fn intervals_are_shown_where_they_say_something() {
-        let one = Estimate { median: 2.0, low: 2.0, high: 2.0, confidence: 0.0 };
-        assert_eq!(interval(Some(one), 1), "2.0");
+    fn targets_are_judged_by_the_interval() {
         let more = Estimate { median: 2.0, low: 1.0, high: 3.0, confidence: 0.96 };
-        assert_eq!(interval(Some(more), 1), "**2.0** [1.0, 3.0], 96 %");
         assert_eq!(verdict(Target::AtMost(2.5), Some(more)), "≤ 2.5: open");
         assert_eq!(verdict(Target::AtMost(3.0), Some(more)), "≤ 3: reached");
     }

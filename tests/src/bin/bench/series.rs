@@ -6,7 +6,7 @@ use crate::arguments::Extent;
 use crate::cell::Cell;
 use crate::load::{self, Measured};
 use crate::places::{Place, Places};
-use crate::statistics::{Estimate, estimate};
+use shuntyard_tests::statistics::{Estimate, estimate};
 
 /// How often one measurement is tried.
 const TRIES: usize = 3;

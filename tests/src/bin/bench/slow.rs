@@ -10,10 +10,11 @@ use shuntyard_tests::proxy::{Proxy, Setup};
 
 use crate::arguments::Extent;
 use crate::idle::Tls;
-use crate::report::{self, Table, interval, verdict};
+use crate::report::{self, verdict};
 use crate::servers::{Backend, Product};
-use crate::statistics::estimate;
 use crate::target::Target;
+use shuntyard_tests::statistics::estimate;
+use shuntyard_tests::table::{Table, interval};
 
 /// Bytes for the session.
 const TARGET: Target = Target::AtMost(1_000_000.0);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::statistics::Estimate;
+use shuntyard_tests::statistics::Estimate;
 
 /// Below this probability an interval decides nothing.
 const CONFIDENCE: f64 = 0.95;

@@ -2,21 +2,21 @@
 
 /// A median and the interval that holds it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// The sample's median.
-    pub(crate) median: f64,
+    pub median: f64,
     /// Lower end.
-    pub(crate) low: f64,
+    pub low: f64,
     /// Upper end.
-    pub(crate) high: f64,
+    pub high: f64,
     /// Probability that the interval holds the true median, from 0 to 1.
-    pub(crate) confidence: f64,
+    pub confidence: f64,
 }
 
 /// The median with the narrowest interval of order statistics that holds it with at least 95 %, or the widest that the
 /// sample has. The number of values below the true median is binomial(n, ½) whatever the distribution (David and
 /// Nagaraja, Order Statistics, 7.1), so [x(k), x(n+1−k)] holds it with probability 1 − 2·P(B < k).
-pub(crate) fn estimate(values: &[f64]) -> Option<Estimate> {
+pub fn estimate(values: &[f64]) -> Option<Estimate> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
     let n = sorted.len();
