@@ -1,6 +1,7 @@
 //! A MariaDB server of the tests' own.
 
 use std::ffi::OsString;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -79,8 +80,10 @@ impl MariaDb {
             .args(["--max-connections=400", "--character-set-server=utf8mb4"])
             .args(&self.extra);
         let mut process = Process::spawn("mariadbd", &mut command, &dir.join("log"));
-        let port = self.port;
-        process.until(Duration::from_secs(60), |_| crate::raw::greets(port).then_some(()));
+        let (port, socket) = (self.port, self.socket());
+        // The socket is its own: it comes after the port, which another server could have.
+        let answers = || UnixStream::connect(&socket).is_ok() && crate::raw::greets(port);
+        process.until(Duration::from_secs(60), |_| answers().then_some(()));
         self.process = Some(process);
     }
 

@@ -1,11 +1,13 @@
 //! Real servers for these tests: MariaDB from the machine, MySQL by the project's own tool.
 
 use std::fs::File;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use backend::address::Address;
@@ -63,7 +65,8 @@ impl MariaDb {
         self.guard = Some(guard(&format!("kill -9 {}", child.id())));
         self.child = Some(child);
         let until = Instant::now() + PATIENCE;
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).is_err() {
+        // It opens the socket after the port.
+        while UnixStream::connect(self.socket()).is_err() {
             let ended = self.child.as_mut().unwrap().try_wait().unwrap();
             let log = || std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
             assert!(ended.is_none() && Instant::now() < until, "mariadbd: {}", log());
@@ -177,8 +180,14 @@ fn guard(then: &str) -> Child {
         .unwrap()
 }
 
+/// A port that nobody listens on, another one at each call: below those that the kernel gives to outgoing connections,
+/// which could take one before its server does.
 pub(crate) fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+    static CALLS: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id() % 3_000).unwrap();
+    let mut ports =
+        std::iter::repeat_with(|| 17_000 + (start + CALLS.fetch_add(1, Ordering::Relaxed)) % 3_000);
+    ports.by_ref().take(3_000).find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok()).unwrap()
 }
 
 fn template() -> &'static Path {
